@@ -1,6 +1,6 @@
 import { addToHistory, clearHistory, readHistory } from '../src/sql/sql-history.ts';
 
-/** A storage as a browser has it. `undefined`: the browser blocks it. */
+/** Sets `localStorage` to a storage with these items. If `items` is undefined, each call throws, as if the browser blocked the storage. */
 function useStorage(items: Map<string, string> | undefined): void {
   const stored = (): Map<string, string> => {
     if (items === undefined) throw new Error('blocked');

@@ -42,10 +42,10 @@ export interface StateStore {
   endEpoch(epoch: string): Promise<void>;
 
   /**
-   * Inserts each record as the first-seen record of its key, unless another record with this key was received less than `windowMs`
-   * before or after it. Resolves with the first-seen record for each key, in order: the given record or the other one. A
-   * repeated call returns the same result, also after a later window has begun. Resolves with `undefined` if the epoch is over;
-   * some of the records may have been inserted.
+   * Inserts each record as a first-seen record of its key, unless the key already has a first-seen record that was received less than
+   * `windowMs` before or after this record. Resolves with one first-seen record for each given record, in order: the given record itself,
+   * or the one that the key already had. A repeated call returns the same result, even if a later record of the key was inserted in the
+   * meantime. Resolves with `undefined` if the epoch is over; some of the records may have been inserted.
    */
   insertFirstSeen(
     epoch: string,

@@ -6,7 +6,7 @@ import { createViewer, listViewers, removeViewer } from './sign-in/viewers-route
 
 const VIEWERS = '/sites/{site_id}/viewers';
 
-/** The routes for sessions and viewers, which decide who may call the other routes. Paths are relative to /api/admin. */
+/** The routes with which browsers sign in and out, and the admin manages viewers (docs/api.md). Paths are relative to /api/admin. */
 export const SESSION_ROUTES: readonly AdminRoute[] = [
   {
     method: 'POST',

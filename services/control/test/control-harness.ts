@@ -233,7 +233,7 @@ export async function openControlHarness(
     advance(ms: number) {
       aheadMs += ms;
     },
-    /** Opens the tables of another database in the same ClickHouse, for example the shadow tables. */
+    /** Opens the tables of another database in the same ClickHouse, for example the shadow tables (docs/glossary.md). */
     openTables: (database: string) =>
       openClickhouseAnalytics({ url: clickhouseUrl, username, password, database, migrationsDir }),
     /** Runs a statement of any kind in ClickHouse. */

@@ -53,5 +53,5 @@ async function openDeployed(): Promise<Deployed> {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** All faults happen to one deployment, one after the other. */
+/** All faults that use this value happen to one deployment, one after the other. */
 export const DEPLOYED: Opening<Deployed> = { open: openDeployed, shares: 'deployment' };

@@ -3,7 +3,7 @@ import { type Embedded, openEmbedded } from '../suite/embedded-subject.ts';
 import { type FaultyProxy, startFaultyProxy } from '../suite/faulty-proxy.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
-/** A Weir whose clients use a proxy that can disturb their connections. */
+/** A Weir that the load (`urls`) reaches through a proxy, which can disturb the connections. `client` uses no proxy. */
 interface BehindProxy extends Embedded {
   readonly proxy: FaultyProxy;
 }

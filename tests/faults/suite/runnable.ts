@@ -20,7 +20,10 @@ function runnable<Broken extends Subject>(fault: Fault<Broken>): Runnable {
 /** The check of the services starts a process, so its result is kept. */
 let checked: { readonly problem: string | undefined } | undefined;
 
-/** A fault of a deployment. It cannot happen on a machine on which the services are not installed. */
+/**
+ * A fault of a distributed Weir, which uses a real Kafka, Redis and ClickHouse. It cannot happen on a machine on which one of these
+ * services is not installed, unless CI=true: then missing services are installed first.
+ */
 export function distributed<Broken extends Subject>(fault: Fault<Broken>): Runnable {
   const problem = (): string | undefined => {
     checked ??= { problem: servicesProblem() };

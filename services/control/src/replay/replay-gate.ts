@@ -167,7 +167,7 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
       try {
         return await work();
       } finally {
-        // A slice can wait for a statement. Such a statement has its own rest.
+        // The time of statements is not counted here: a slice can wait for a statement, and each statement has a rest of its own.
         const ownMs = clock() - startedAt - (statementsTook() - tookBefore);
         sliceRestsUntil = clock() + restAfter(ownMs);
         changed();

@@ -7,7 +7,7 @@ import { rowsBetween } from '../rows-between.ts';
 
 export const DAY_MS = 24 * 3600_000;
 
-/** Consecutive days of a site, from the day `fromMs` (inclusive) to the day `toMs` (exclusive), in Unix milliseconds. */
+/** Consecutive UTC days of a site, from `fromMs` (inclusive) to `toMs` (exclusive). Both are a midnight, in Unix milliseconds. */
 export interface SiteDays {
   readonly siteId: string;
   readonly fromMs: number;

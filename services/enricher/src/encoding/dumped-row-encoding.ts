@@ -55,8 +55,9 @@ function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRo
 }
 
 /**
- * The column `detail`. That of an identify gets a new profile ID, because the ID depends on the site, and the dump can come from another
- * site. If the row was redriven before it was exported, the position of its dead letter is removed.
+ * Returns the value of the column `detail`. For an identify, it contains a new profile ID, because the ID depends on the site, and the dump
+ * can come from another site. The field `redriven` of the dump is removed, because it is a position in the log from which the row was
+ * exported. If the raw record that contains the row was redriven, `detail` gets the field `redriven` of that record.
  */
 function detailOf(detail: string, userId: string, { siteId, redriven }: NewPlace): string {
   const own = withRedriven(withoutRedriven(detail), redriven);

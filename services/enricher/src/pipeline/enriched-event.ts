@@ -61,7 +61,7 @@ export interface DecodedEvent {
   readonly tags: CampaignTags;
   readonly screenWidth: number;
   readonly screenHeight: number;
-  /** The field `language` of the body, or the header `Accept-Language` if the body has no valid language. */
+  /** Only for hits of /api/collect: the field `language` of the body, or the header `Accept-Language` if the body has no valid language. */
   readonly acceptLanguage: string;
   /** The field `timezone` of the body, before it is validated. */
   readonly timezoneSent: string;

@@ -46,7 +46,10 @@ export function createKafkaAppender({
   compression,
   logger,
 }: KafkaAppenderDeps): KafkaAppender {
-  /** The runs (records of one append call for one partition) that are not sent yet, in the order of arrival. */
+  /**
+   * The runs (records of one append call for one partition) that must be sent, or sent again because nothing of them was stored. The runs of one
+   * partition are in the order of arrival.
+   */
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
   const underWay = new Map<number, readonly AppendRun[]>();

@@ -15,7 +15,7 @@ export interface ReplayDiff {
   readonly replay_id: string;
   /** The counts of each day (UTC) that has rows. */
   readonly days: readonly DayDiff[];
-  /** Values whose number of records differs, the largest difference first. The request limits the number of values for each column. */
+  /** Column values that the two sets of tables have in different numbers of records, the largest difference first. At most `valuesMax` per column. */
   readonly changes: readonly ValueDiff[];
   /** The versions of the code, user agent library, lists and geo data that made the rows, by day. Only versions whose number of rows differs. */
   readonly versions: readonly VersionDiff[];

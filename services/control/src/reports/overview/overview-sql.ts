@@ -41,13 +41,14 @@ export function bucketKey(zoneNumber: number, startMs: number): number {
 }
 
 /**
- * The statement returns one row of `Counts` (report-metrics.ts) for each site and bucket that is not empty (`bucket` is its key), one for the whole period of each site, and one
- * for the period before it (both `is_total`).
+ * For each site, the statement returns rows of `Counts` (report-metrics.ts): one for each bucket that is not empty (the column `bucket` contains
+ * its key), one for the whole period, and one for the period before it. The last two have `is_total`. They are missing if they would be empty.
  *
- * The statement reads `session_parts`, and not `sessions` and `events`, because a query of these views first finds the moved sessions of all sites.
+ * The statement reads `records` and `session_parts`, and not the views `events` and `sessions`. Each query of these views first finds the moved
+ * sessions (docs/glossary.md) of all sites, although only those of the given sites are needed.
  *
- * `roundDown` needs one constant list of numbers for all zones, but buckets begin at other times in each zone. Therefore the list contains
- * the number of the zone times `ZONE_STEP`, plus the time in milliseconds.
+ * The function `roundDown` needs one constant list of numbers for all zones, but buckets begin at different times in each zone. In this list, the
+ * start of a bucket is therefore the number of its zone times `ZONE_STEP`, plus the time in Unix milliseconds.
  */
 export function overviewStatement(zones: readonly OverviewZone[], withBots: boolean): Statement {
   const parameters = createParameters();
