@@ -49,6 +49,8 @@ export interface ControlDeps {
   readonly closing: AbortSignal;
   /** Limits the attempts to sign in. */
   readonly rateLimiter: RateLimiter;
+  /** The number of reports that run at once. Default: `RUNNING_MAX` (report-queue.ts). */
+  readonly reportsAtOnce?: number | undefined;
   /** The folder with the built dashboard: index.html and assets/. */
   readonly dashboardDir: string;
   readonly clock: () => number;

@@ -57,7 +57,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
   return {
     ...others,
     tables,
-    reportQueue: createReportQueue(clock),
+    reportQueue: createReportQueue(clock, deps.reportsAtOnce),
     runExclusive,
     signIn: createSignIn({ ...deps, runExclusive }),
     async insertsEnd() {

@@ -61,6 +61,26 @@ describe('reports are answered a few at a time', () => {
     work.end('late');
   });
 
+  test('the given number of reports run at once', async () => {
+    const queue = createReportQueue<string>(() => 0, 2);
+    const works = Array.from({ length: 3 }, deferred);
+    const begun: number[] = [];
+    const asked = works.map(({ result }, n) =>
+      queue.ask(question(String(n)), () => {
+        begun.push(n);
+        return result;
+      }),
+    );
+    await new Promise(setImmediate);
+    expect(begun).toEqual([0, 1]);
+    works[1]?.end('');
+    await asked[1];
+    await new Promise(setImmediate);
+    expect(begun).toEqual([0, 1, 2]);
+    for (const { end } of works) end('');
+    await Promise.all(asked);
+  });
+
   test('sites take turns', async () => {
     const queue = createReportQueue<void>(() => 0);
     const order: string[] = [];

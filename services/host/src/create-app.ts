@@ -3,6 +3,7 @@ import type { BackupControl } from '@weir/control/backups/backup-control';
 import { createControl } from '@weir/control/control';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
 import type { Installation } from '@weir/control/pipeline/installation';
+import { embeddedReportsAtOnce } from '@weir/control/reports/report-queue';
 import { createEventIds } from '@weir/domain/ingest/event-id';
 import { judgeBot } from '@weir/enricher/user-agent/judge-bot';
 import { createFindClientIp } from '@weir/gateway/admission/find-client-ip';
@@ -74,6 +75,7 @@ export function createApp(deps: AppDeps): Gateway {
           addressSealer,
           adminToken,
           closing: deps.closing,
+          reportsAtOnce: config.engines.clickhouse === undefined ? embeddedReportsAtOnce() : undefined,
           dashboardDir: deps.files.dashboardDir,
           clock,
           randomBytes,

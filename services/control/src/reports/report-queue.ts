@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { DependencyError } from '@weir/domain/errors';
 import { newTiming, type RequestContext, type ServerTiming } from '../http/request-context.ts';
 import { createSharedWork } from '../joined-work.ts';
@@ -32,15 +33,24 @@ export interface ReportQueue<Answer> {
 
 export const SHARED_MS = 1_000;
 /**
- * The number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
+ * The largest number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
  * some of them.
  */
 export const RUNNING_MAX = 4;
 const WAITING_MAX = 256;
 
-export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answer> {
+/**
+ * The number of reports that run at once on this machine with the embedded engine: one for each core, and at least 2. More would share the same
+ * cores, so the first reports of a page would be answered as late as the last one.
+ */
+export function embeddedReportsAtOnce(): number {
+  return Math.min(RUNNING_MAX, Math.max(2, availableParallelism()));
+}
+
+/** `runningMax`: the number of reports that run at once. */
+export function createReportQueue<Answer>(clock: () => number, runningMax = RUNNING_MAX): ReportQueue<Answer> {
   const shared = createSharedWork<Pick<Answered<Answer>, 'answer' | 'timing'>>(clock);
-  const takeTurn = createTurns();
+  const takeTurn = createTurns(runningMax);
 
   return {
     async ask({ text, siteId, signal, sharedMs = SHARED_MS }, work) {
@@ -60,15 +70,15 @@ export function createReportQueue<Answer>(clock: () => number): ReportQueue<Answ
 
 type TakeTurn = <T>(siteId: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** Runs at most `RUNNING_MAX` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. */
-function createTurns(): TakeTurn {
+/** Runs at most `runningMax` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. */
+function createTurns(runningMax: number): TakeTurn {
   const waiting = new Map<string, (() => void)[]>();
   let running = 0;
   let waitingCount = 0;
 
   function startNext(): void {
     const [first] = waiting;
-    if (first === undefined || running >= RUNNING_MAX) return;
+    if (first === undefined || running >= runningMax) return;
     const [siteId, starts] = first;
     const start = starts.shift();
     // Deleting the site and adding it again puts it behind the others.
