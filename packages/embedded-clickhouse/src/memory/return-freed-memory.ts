@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 250;
 /** The pause after a call of `purge` that returned nothing: the statements that run need all of the memory. */
-const REST_MS = 5_000;
+const REST_MS = 1_000;
 
 export interface ReturnMemoryOptions {
   /** The memory above which the process returns what it does not use. */
