@@ -43,6 +43,11 @@ export interface KafkaEventLogConfig extends KafkaAddress {
 export interface KafkaEventLog extends EventLog {
   /** Compares the topics with topics.json. Call it every minute. Rejects as `KafkaTopics.drift` does. */
   drift(): Promise<readonly TopicDrift[]>;
+  /**
+   * Rejects with `event_log_damaged` if `events.raw` was created again: this object then appends nothing more to it. Rejects with
+   * `event_log_unavailable` if the brokers do not answer. `drift` includes this comparison.
+   */
+  refuseReplacedTopic(): Promise<void>;
 }
 
 interface Links {
@@ -129,12 +134,12 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   }
   const partitions = partitionsOf(partitionCount);
   const raw = watchForReplacement(named(TOPIC_RAW), identity.rawTopicId, logger);
-  const refuseReplacement = async (): Promise<void> => {
+  const refuseReplacedTopic = async (): Promise<void> => {
     raw.compare(await rawTopicId());
     const problem = raw.problem();
     if (problem !== undefined) throw new DependencyError('event_log_damaged', problem);
   };
-  await refuseReplacement();
+  await refuseReplacedTopic();
 
   async function append(topic: string, records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
     const places = new Map<number, number[]>();
@@ -198,9 +203,10 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     },
     async drift() {
       const drifted = await topics.drift(partitionCount);
-      await refuseReplacement();
+      await refuseReplacedTopic();
       return drifted;
     },
+    refuseReplacedTopic,
     async close() {
       await Promise.all([interactive, background].map((appender) => appender.drain()));
       await Promise.all(Object.values(links).map((one: KafkaLink) => one.close()));

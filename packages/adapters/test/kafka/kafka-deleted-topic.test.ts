@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { AppendOutcome, EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
+import { readMetric, sendHttp } from '@weir/testkit/http-client';
 import { describeLive } from '@weir/testkit/live-ports';
+import { bearer } from '@weir/testkit/weir-client';
+import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import topicsJson from '../../../../infra/kafka/topics.json' with { type: 'json' };
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const RAW = 'events.raw';
 const PARTITIONS = [0, 1, 2];
+const REQUESTS = 10;
 
 describeLive('kafka', (brokers) => {
   let admin: Admin;
@@ -16,6 +20,8 @@ describeLive('kafka', (brokers) => {
     await admin.connect();
   });
   afterAll(() => admin.disconnect());
+  let weir: WeirProcess | undefined;
+  afterEach(() => weir?.stop());
 
   const exists = async (topic: string): Promise<boolean> => (await admin.listTopics()).includes(topic);
   const open = (prefix: string) => openKafkaFixtureLog(brokers(), prefix, 0);
@@ -118,4 +124,23 @@ describeLive('kafka', (brokers) => {
     await eventually('appends to be refused', async () => allAre(await append(idle), 'refused'));
     await idle.close();
   });
+
+  test('gateway processes that append nothing notice that events.raw was created again', async () => {
+    const prefix = `test-${randomUUID().slice(0, 8)}.`;
+    const kafka = { KAFKA_BROKERS: brokers(), KAFKA_TOPIC_PREFIX: prefix, WEIR_PARTITIONS: `${PARTITIONS.length}` };
+    const env = { ...kafka, WEIR_GATEWAY_PROCESSES: '2', WEIR_GUARD_INTERVAL_SECONDS: '1' };
+    weir = await startWeir({ roles: ['gateway'], env });
+    const { url, output } = weir;
+    await eventually('both processes', async () => (await readMetric(url, 'weir_gateway_processes')) === 2);
+    const key = await eventually('the key in the banner', () => /Bearer (wk_\S+?)'/.exec(output())?.[1]);
+    const event = () => sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: { name: 'x' } });
+    await deleteTopic(`${prefix}${RAW}`);
+    await createRaw(prefix);
+    // The main process and both gateway processes write this line, each of them once.
+    const line = `"msg":"${prefix}${RAW} was deleted and created again`;
+    await eventually('all processes to find it', () => output().split(line).length - 1 === 3);
+    // Each request has a connection of its own, so both gateway processes get some of them.
+    const answers = await Promise.all(Array.from({ length: REQUESTS }, event));
+    expect(answers.map(({ status }) => status)).toEqual(Array(REQUESTS).fill(503));
+  }, 300_000);
 });

@@ -4,6 +4,8 @@ import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimit, RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
 import type { ClaimStore } from '@weir/ports/state-store';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { watchGuardRails } from '../watch/guard-rails.ts';
 import { openRegistryOf } from './open-registry.ts';
 import { type OpenServicesDeps, openKafka, openRedisLimiter, openRedisState } from './open-services.ts';
 
@@ -49,5 +51,11 @@ async function openLog(deps: OpenGatewayPortsDeps): Promise<Pick<GatewayPorts, '
     return { eventLog: owned, registry };
   }
   // No server for the wait: after a restart of this process, the other gateway processes answer requests meanwhile.
-  return openKafka(kafka, { ...deps, whileWaiting: async () => ({ close: async () => undefined }) });
+  const opened = await openKafka(kafka, { ...deps, whileWaiting: async () => ({ close: async () => undefined }) });
+  // The main process compares the topics too, but its comparison does not end the appends of this process.
+  const rail = { engine: 'kafka', drift: () => opened.eventLog.refuseReplacedTopic().then(() => []) };
+  // The metric of the main process has the result of its own comparison. A second value would be added to it.
+  const options = { intervalMs: config.guardIntervalMs, clock, logger, metrics: createMetrics() };
+  stack.add(watchGuardRails([rail], options), (watch) => watch.close());
+  return opened;
 }
