@@ -1,5 +1,6 @@
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import { type KafkaTable, RESERVED_KEY_PREFIX } from './kafka-table.ts';
+import { NO_TOPIC_ID } from './kafka-topic-id.ts';
 
 /** Number of attempts to write the value. A failed append takes up to 1.7 s. */
 const ATTEMPTS = 10;
@@ -13,7 +14,7 @@ export function claimLogId(registry: KafkaTable, newId: () => string): Promise<s
 
 /** Returns the log's ID; undefined if the registry has none yet. */
 export function storedLogId(registry: KafkaTable): string | undefined {
-  const found = firstCandidate(registry, prefixOf(LOG_ID));
+  const found = firstCandidate(registry, prefixOf(LOG_ID), () => true);
   return found === undefined ? undefined : (JSON.parse(found) as string);
 }
 
@@ -25,24 +26,27 @@ export function claimPartitionCount(registry: KafkaTable, found: number, newId: 
   return claim(registry, 'partition_count', newId, () => found);
 }
 
+const isTopicId = (value: string): boolean => JSON.parse(value) !== NO_TOPIC_ID;
+
 /** Returns the ID with which Kafka created `events.raw` of this log. For a log of an older version of Weir, stores and returns `found`. */
 export function claimRawTopicId(registry: KafkaTable, found: string, newId: () => string): Promise<string> {
-  return claim(registry, 'raw_topic_id', newId, () => found);
+  return claim(registry, 'raw_topic_id', newId, () => found, isTopicId);
 }
 
 /**
  * Returns a value that never changes during the life of the log. If the registry topic has no such value yet, this process writes a candidate. The
- * first candidate in the topic is the value. Each candidate has its own key and is written once, so compaction keeps all candidates in their order.
- * All processes that start on a new log therefore agree on the value.
+ * first candidate in the topic for which `isValid` returns true is the value. Each candidate has its own key and is written once, so compaction keeps
+ * all candidates in their order. All processes that start on a new log therefore agree on the value.
  */
 async function claim<T>(
   registry: KafkaTable,
   name: string,
   newId: () => string,
   makeValue: (id: string) => T,
+  isValid: (value: string) => boolean = () => true,
 ): Promise<T> {
   const prefix = prefixOf(name);
-  for (let left = ATTEMPTS; firstCandidate(registry, prefix) === undefined; left--) {
+  for (let left = ATTEMPTS; firstCandidate(registry, prefix, isValid) === undefined; left--) {
     const id = newId();
     try {
       await registry.put(`${prefix}${id}`, JSON.stringify(makeValue(id)));
@@ -52,7 +56,7 @@ async function claim<T>(
       if (left <= 1 || !isDependencyError(error, 'event_log_unavailable')) throw error;
     }
   }
-  const found = firstCandidate(registry, prefix);
+  const found = firstCandidate(registry, prefix, isValid);
   if (found === undefined)
     throw new DependencyError('event_log_damaged', `the registry has no ${name} after it was written`);
   return JSON.parse(found) as T;
@@ -60,10 +64,11 @@ async function claim<T>(
 
 const prefixOf = (name: string): string => `${RESERVED_KEY_PREFIX}${name}:`;
 
-function firstCandidate(registry: KafkaTable, prefix: string): string | undefined {
+function firstCandidate(registry: KafkaTable, prefix: string, isValid: (value: string) => boolean): string | undefined {
   let first: { readonly value: string; readonly offset: number } | undefined;
   for (const [key, entry] of registry.reserved()) {
-    if (key.startsWith(prefix) && (first === undefined || entry.offset < first.offset)) first = entry;
+    if (!key.startsWith(prefix) || !isValid(entry.value)) continue;
+    if (first === undefined || entry.offset < first.offset) first = entry;
   }
   return first?.value;
 }

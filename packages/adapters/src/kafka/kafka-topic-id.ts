@@ -6,6 +6,11 @@ const METADATA = 3;
 const VERSION = 10;
 const ATTEMPTS = 10;
 const ID_BYTES = 16;
+/**
+ * Brokers with an `inter.broker.protocol.version` before 2.8 answer the request, but with an ID of zeros (KIP-516). Versions of Weir up to
+ * November 2026 stored it in the registry.
+ */
+export const NO_TOPIC_ID = Buffer.alloc(ID_BYTES).toString('base64url');
 
 /**
  * Reads the ID of a topic. Kafka gives each topic a random ID when it is created, so a topic that was deleted and created again has another ID.
@@ -28,7 +33,7 @@ function metadataRequest(topic: string): Buffer {
 }
 
 /** https://kafka.apache.org/protocol.html, Metadata Response (Version: 10) */
-function topicIdIn(answer: Buffer): string {
+export function topicIdIn(answer: Buffer): string | undefined {
   const read = createReader(answer);
   read.taggedFields();
   read.skip(4); // throttle time
@@ -45,7 +50,8 @@ function topicIdIn(answer: Buffer): string {
   const errorCode = read.int16();
   if (errorCode !== 0) throw new Error(`the brokers do not know the topic: error ${errorCode}`);
   read.skip(read.count()); // name
-  return read.skip(ID_BYTES).toString('base64url');
+  const id = read.skip(ID_BYTES).toString('base64url');
+  return id === NO_TOPIC_ID ? undefined : id;
 }
 
 function varint(value: number): readonly number[] {
