@@ -109,7 +109,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     topicPrefix,
     missing: topics.missing,
     storedLogId: () => withRegistry(openTable, async (registry) => storedLogId(registry)),
-    hasHadRecords: () => hasHadRecords(link(PATIENT, [named(TOPIC_RAW)]), named(TOPIC_RAW)),
+    hasHadRecords: (topic) => hasHadRecords(link(PATIENT, [named(topic)]), named(topic)),
   });
   const found = await topics.ensure();
   // This check comes before the first write: if the registry topic were not compacted, the log's ID would expire.

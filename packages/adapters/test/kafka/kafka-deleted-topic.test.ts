@@ -10,6 +10,7 @@ import topicsJson from '../../../../infra/kafka/topics.json' with { type: 'json'
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const RAW = 'events.raw';
+const ENRICHED = 'events.enriched';
 const PARTITIONS = [0, 1, 2];
 const REQUESTS = 10;
 
@@ -26,9 +27,9 @@ describeLive('kafka', (brokers) => {
   const exists = async (topic: string): Promise<boolean> => (await admin.listTopics()).includes(topic);
   const open = (prefix: string) => openKafkaFixtureLog(brokers(), prefix, 0);
   /** Appends one record to each partition and returns the outcomes. */
-  async function append(log: EventLog) {
+  async function append(log: EventLog, topic = RAW) {
     const records = PARTITIONS.map((partition) => ({ partition, value: Buffer.from('x') }));
-    return log.append(RAW, records);
+    return log.append(topic, records);
   }
   const allAre = (outcomes: readonly AppendOutcome[], status: AppendOutcome['status']): boolean =>
     outcomes.every((one) => one.status === status);
@@ -43,14 +44,15 @@ describeLive('kafka', (brokers) => {
     await admin.deleteTopics({ topics: [topic] });
     await eventually(`${topic} to be deleted`, async () => !(await exists(topic)));
   }
-  async function createRaw(prefix: string): Promise<void> {
-    const configEntries = Object.entries(topicsJson.topics[RAW].config).map(([name, value]) => ({ name, value }));
-    const topic = { topic: `${prefix}${RAW}`, numPartitions: PARTITIONS.length, configEntries };
+  async function createTopic(prefix: string, name: typeof RAW | 'registry', numPartitions: number): Promise<void> {
+    const configEntries = Object.entries(topicsJson.topics[name].config).map(([name, value]) => ({ name, value }));
+    const topic = { topic: prefix + name, numPartitions, configEntries };
     await eventually('the topic to be created again', async () => {
       await admin.createTopics({ topics: [topic] });
       return exists(topic.topic);
     });
   }
+  const createRaw = (prefix: string) => createTopic(prefix, RAW, PARTITIONS.length);
 
   test('a start without events.raw is refused, and does not create the topic', async () => {
     const { prefix, log } = await filled();
@@ -74,6 +76,41 @@ describeLive('kafka', (brokers) => {
       ),
     });
     expect(await exists(`${prefix}registry`)).toBe(false);
+  });
+
+  describe('a start without events.raw and registry', () => {
+    async function withoutBoth(log: EventLog, prefix: string): Promise<void> {
+      await log.close();
+      for (const topic of [RAW, 'registry']) await deleteTopic(prefix + topic);
+    }
+
+    test('is refused if events.enriched has records, and does not create the topics', async () => {
+      const { prefix, log } = await filled();
+      await eventually('the outcomes', async () => allAre(await append(log, ENRICHED), 'stored'));
+      await withoutBoth(log, prefix);
+      await expect(open(prefix)).rejects.toMatchObject({
+        code: 'event_log_damaged',
+        message: expect.stringMatching(
+          `${prefix}${ENRICHED} has records of a log that no longer exists.*A topic was deleted`,
+        ),
+      });
+      expect([await exists(`${prefix}${RAW}`), await exists(`${prefix}registry`)]).toEqual([false, false]);
+      // A restore with --new-log creates the registry without the ID of a log. The other topics must be deleted before.
+      await createTopic(prefix, 'registry', 1);
+      await expect(open(prefix)).rejects.toMatchObject({ code: 'event_log_damaged' });
+      await deleteTopic(`${prefix}${ENRICHED}`);
+      const next = await open(prefix);
+      expect(next.logId).not.toBe(log.logId);
+      await next.close();
+    });
+
+    test('begins a new log if events.enriched has never had a record', async () => {
+      const { prefix, log } = await filled();
+      await withoutBoth(log, prefix);
+      const next = await open(prefix);
+      expect(next.logId).not.toBe(log.logId);
+      await next.close();
+    });
   });
 
   test('another deleted topic is created again', async () => {
