@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Broker, Cluster } from 'kafkajs';
 import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
-import { brokerErrorType, rootCause } from './kafka-errors.ts';
+import { brokerErrorType, openingError, rootCause } from './kafka-errors.ts';
 import { createCluster } from './kafkajs-private.ts';
 
 /**
@@ -53,10 +53,12 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
 
   /**
    * Connects to one broker after the other, each at most once, until one of them answers. kafkajs itself would try the next broker only if the
-   * connection cannot be opened. A broker that hangs, and a proxy in front of a dead broker, still accept connections.
+   * connection cannot be opened. A broker that hangs, and a proxy in front of a dead broker, still accept connections. If all of them fail, rejects
+   * with the first error that a retry cannot repair, such as a wrong password, and otherwise with the last error.
    */
   async function connectToAny(keep: (socket: Socket) => void): Promise<Cluster> {
     const { brokers } = address;
+    let refusal: unknown;
     for (let left = brokers.length; ; left--) {
       const first = seed % brokers.length;
       const inTurn = [...brokers.slice(first), ...brokers.slice(0, first)];
@@ -67,7 +69,8 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
         return cluster;
       } catch (error) {
         seed = first + 1;
-        if (left <= 1) throw error;
+        if (openingError(error).code === 'event_log_refused') refusal ??= error;
+        if (left <= 1) throw refusal ?? error;
       }
     }
   }

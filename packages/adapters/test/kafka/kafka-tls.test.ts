@@ -1,4 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
 import { localProblem } from '@weir/testkit/live-local';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 import { type SecureKafka, startSecureKafka, USER } from './secure-kafka.ts';
@@ -53,5 +54,16 @@ const problem = localProblem('kafka');
     ])('%s is refused when the log is opened', async (_, opening) => {
       await expect(opening()).rejects.toMatchObject({ code: 'event_log_refused' });
     });
+
+    test.each(['first', 'last'])(
+      'a wrong password is refused although another broker is down, which is the %s of the list',
+      async (place) => {
+        const down = `127.0.0.1:${await freePort()}`;
+        const list = place === 'first' ? `${down},${kafka.broker}` : `${kafka.broker},${down}`;
+        const sasl = { mechanism: 'plain', ...USER, password: 'wrong' } as const;
+        const opening = openKafkaFixtureLog(list, 'tls.', 1, { tls: { ca: kafka.ca }, sasl });
+        await expect(opening).rejects.toMatchObject({ code: 'event_log_refused' });
+      },
+    );
   },
 );
