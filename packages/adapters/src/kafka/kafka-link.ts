@@ -40,6 +40,8 @@ interface Connections {
   readonly sockets: ReadonlySet<Socket>;
   /** Functions that reject the running work: kafkajs never settles requests on a connection that the broker closes meanwhile. */
   readonly running: Set<() => void>;
+  /** Aborts when all sockets are destroyed. No socket is opened after that. */
+  readonly ended: AbortController;
 }
 
 export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
@@ -54,9 +56,10 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   /**
    * Connects to one broker after the other, each at most once, until one of them answers. kafkajs itself would try the next broker only if the
    * connection cannot be opened. A broker that hangs, and a proxy in front of a dead broker, still accept connections. If all of them fail, rejects
-   * with the first error that a retry cannot repair, such as a wrong password, and otherwise with the last error.
+   * with the first error that a retry cannot repair, such as a wrong password, and otherwise with the last error. Tries no other broker after
+   * `ended` has aborted.
    */
-  async function connectToAny(keep: (socket: Socket) => void): Promise<Cluster> {
+  async function connectToAny(keep: (socket: Socket) => void, ended: AbortSignal): Promise<Cluster> {
     const { brokers } = address;
     let refusal: unknown;
     for (let left = brokers.length; ; left--) {
@@ -70,23 +73,26 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       } catch (error) {
         seed = first + 1;
         if (openingError(error).code === 'event_log_refused') refusal ??= error;
-        if (left <= 1) throw refusal ?? error;
+        if (left <= 1 || ended.aborted) throw refusal ?? error;
       }
     }
   }
 
   function open(): Connections {
     const sockets = new Set<Socket>();
+    const ended = new AbortController();
     const keep = (socket: Socket): void => {
+      // Work can go on after its connections were abandoned, and kafkajs then opens a new one.
+      if (ended.signal.aborted) socket.destroy(abandoned());
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     };
     const connect = async (): Promise<Cluster> => {
-      const cluster = await connectToAny(keep);
+      const cluster = await connectToAny(keep, ended.signal);
       await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
       return cluster;
     };
-    const connections = { cluster: connect(), sockets, running: new Set<() => void>() };
+    const connections = { cluster: connect(), sockets, running: new Set<() => void>(), ended };
     // If connecting fails, also with an error response of a broker, the connections are dropped: otherwise all later work would fail too.
     connections.cluster.catch(() => {
       if (current === connections) void drop(connections);
@@ -95,14 +101,15 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   }
 
   /** Closes connections. Resolves when all of their sockets are closed and all work on them has ended. */
-  async function leave({ cluster, sockets, running }: Connections): Promise<void> {
+  async function leave({ cluster, sockets, running, ended }: Connections): Promise<void> {
     const left = cluster
       .then((connected) => connected.disconnect())
       .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'closing a connection to Kafka failed'));
     const answered = new AbortController();
     await Promise.race([left, pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
     answered.abort();
-    for (const socket of sockets) socket.destroy(new Error('the connection was abandoned'));
+    ended.abort();
+    for (const socket of sockets) socket.destroy(abandoned());
     for (const end of running) end();
   }
 
@@ -130,6 +137,8 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   };
 }
 
+const abandoned = (): Error => new Error('the connection to Kafka was abandoned');
+
 /** Settles like `work`, but rejects after `withinMs` or when the connections are abandoned. */
 function withDeadline<T>(
   connections: Connections,
@@ -144,7 +153,7 @@ function withDeadline<T>(
     };
     const end = (): void => {
       over();
-      reject(new Error('the connection to Kafka was abandoned'));
+      reject(abandoned());
     };
     const timer = setTimeout(end, withinMs);
     running.add(end);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createLogger } from '@weir/runtime/logger';
+import { createLogger, type Logger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import { Kafka, logLevel } from 'kafkajs';
@@ -12,11 +12,15 @@ const never = () => new Promise<void>(() => undefined);
 function openLink(
   brokers: string,
   requestTimeoutMs: number,
-  { topics = [], connectionTimeoutMs = 5_000 }: { topics?: readonly string[]; connectionTimeoutMs?: number } = {},
+  {
+    topics = [],
+    connectionTimeoutMs = 5_000,
+    logger = createLogger('silent'),
+  }: { topics?: readonly string[]; connectionTimeoutMs?: number; logger?: Logger } = {},
 ): KafkaLink {
   const address = { brokers: brokers.split(','), clientId: 'weir-test' };
   const timeouts = { connectionTimeoutMs, requestTimeoutMs };
-  return createKafkaLink({ address, timeouts, topics, logger: createLogger('silent') });
+  return createKafkaLink({ address, timeouts, topics, logger });
 }
 
 test('if a broker accepts connections but does not answer, work is rejected, and closing does not wait', async () => {
@@ -31,7 +35,50 @@ test('if a broker accepts connections but does not answer, work is rejected, and
   await new Promise((resolve) => silent.close(resolve));
 });
 
+test('a link that is closed while it connects does not try the next broker', async () => {
+  const accepted: Socket[][] = [[], []];
+  const silent = await Promise.all(
+    accepted.map(async (sockets) => {
+      const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+      return server;
+    }),
+  );
+  const list = silent.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`).join(',');
+  const logger = createLogger('silent');
+  let failures = 0;
+  logger.debug = (_: object, message?: string) => {
+    if (message === 'closing a connection to Kafka failed') failures += 1;
+  };
+  const link = openLink(list, 5_000, { logger });
+  const work = link.run(never);
+  await eventually('a connection to the first broker', () => accepted[0]?.length === 1);
+  await Promise.all([expect(work).rejects.toThrow(), link.close()]);
+  // The log line shows that no connection is being opened any more.
+  await eventually('the end of the attempt to connect', () => failures === 1);
+  const tried = accepted.map((sockets) => sockets.length);
+  for (const socket of accepted.flat()) socket.destroy();
+  await Promise.all(silent.map((server) => new Promise((resolve) => server.close(resolve))));
+  expect(tried).toEqual([1, 0]);
+});
+
 describeLive('kafka', (brokers) => {
+  test('work that goes on after the link was closed gets no new connection', async () => {
+    const link = openLink(brokers(), 10_000);
+    const cluster = await link.run(async (connected) => connected);
+    await link.close();
+    const result = await eventually('a result', async () => {
+      const found = await cluster.refreshMetadata().then(
+        () => 'connected',
+        (error: Error) => error.message,
+      );
+      // Other errors come from the connection that was closed.
+      return /^connected$|abandoned/.test(found) && found;
+    });
+    await cluster.disconnect();
+    expect(result).toContain('abandoned');
+  });
+
   test.each([
     ['closes its connections, as a proxy in front of a dead broker does', (socket: Socket) => void socket.destroy()],
     ['does not answer', () => undefined],
