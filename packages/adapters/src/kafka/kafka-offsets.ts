@@ -1,3 +1,4 @@
+import { DependencyError } from '@weir/domain/errors';
 import { brokerOf, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
 import type { AdminBroker } from './kafkajs-private.ts';
 
@@ -34,13 +35,20 @@ export async function readEdges(
   );
 }
 
-/** Resolves with true if a partition of the topic has ever had a record, also if retention has removed it. Closes the link. */
+/**
+ * Resolves with true if a partition of the topic has ever had a record, also if retention has removed it. Rejects with `event_log_unavailable` if
+ * it depends on a partition without a leader, and otherwise with kafkajs's error. Closes the link.
+ */
 export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boolean> {
   try {
-    const led = await link.run(async (cluster) =>
-      cluster.findTopicPartitionMetadata(topic).flatMap(({ leader, partitionId }) => (leader < 0 ? [] : [partitionId])),
+    const all = await link.run(async (cluster) => cluster.findTopicPartitionMetadata(topic));
+    const led = all.filter(({ leader }) => leader >= 0).map(({ partitionId }) => partitionId);
+    if ([...(await readEdges(link, topic, led)).values()].some(({ end }) => end > 0)) return true;
+    if (led.length === all.length) return false;
+    throw new DependencyError(
+      'event_log_unavailable',
+      `${all.length - led.length} partitions of ${topic} have no leader, so it is unknown whether the topic has records: start their brokers`,
     );
-    return [...(await readEdges(link, topic, led)).values()].some(({ end }) => end > 0);
   } finally {
     await link.close();
   }

@@ -92,6 +92,11 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await makeTopics('own.', (name, partition) => [name === 'events.raw' && partition === LEADERLESS ? 2 : 1]);
       log = await open('own.');
       await becomes(log, 'events.raw', ALL_STORED);
+      await makeTopics('away.', (name) => [name === 'events.raw' ? 2 : 1]);
+      await becomes(await open('away.'), 'events.raw', ALL_STORED);
+      await brokers.admin.deleteTopics({ topics: ['away.registry'] });
+      const topicNames = () => brokers.admin.listTopics();
+      await eventually('the registry to be deleted', async () => !(await topicNames()).includes('away.registry'));
       await brokers.stopSecond();
     });
 
@@ -124,6 +129,13 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await next.subscription.close();
       expect(await log.positions('events.raw', 'group', [0])).toMatchObject([{ partition: 0 }]);
       await expect(log.positions('events.raw', 'group')).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    });
+
+    test('if no partition of events.raw has a leader, a start without the registry waits, and does not create it', async () => {
+      // The second start would succeed if the first one had created the registry.
+      for (let start = 0; start < 2; start++) {
+        await expect(open('away.')).rejects.toMatchObject({ code: 'event_log_unavailable' });
+      }
     });
 
     test('if the partition belongs to another application, a new log is created beside it and accepts records', async () => {
