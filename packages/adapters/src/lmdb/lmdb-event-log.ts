@@ -26,8 +26,13 @@ export interface LmdbEventLogConfig {
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly clock: () => number;
-  /** Records older than this are removed, even if a consumer has not read them yet. Such a consumer then finds a gap in the offsets. */
+  /** Records older than this are removed. A consumer that has not read them then finds a gap in the offsets, unless it is in `readerOf`. */
   readonly retentionMs: (topic: string) => number;
+  /**
+   * The consumer group of a topic without which records would be lost. Records that it has not read are kept, however old they are: otherwise a
+   * machine that was off for longer than the retention, or a restored old backup, would lose acknowledged records. Undefined for other topics.
+   */
+  readonly readerOf?: (topic: string) => string | undefined;
   /** Bytes of values that may wait to be written; further appends are refused. Default 64 MiB. */
   readonly pendingBytesMax?: number;
   /** Appends are refused while `shortage()` returns a reason. */
@@ -153,6 +158,10 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
   const retention = startRetention({
     logs: () => [...topics.values()].flat(),
     retentionMs: config.retentionMs,
+    unreadFrom({ topic, partition }) {
+      const reader = config.readerOf?.(topic);
+      return reader === undefined ? Number.POSITIVE_INFINITY : (commits.get([reader, topic, partition])?.offset ?? 0);
+    },
     writes,
     clock,
   });

@@ -14,6 +14,8 @@ const REMOVAL_SIZE = { keys: REMOVED_ENTRIES_MAX, bytes: 2 * 1024 * 1024 };
 interface RetentionDeps {
   readonly logs: () => readonly PartitionLog[];
   readonly retentionMs: (topic: string) => number;
+  /** The first offset of a partition that must be kept, because its consumer has not committed it. */
+  readonly unreadFrom: (log: PartitionLog) => number;
   readonly writes: WriteQueue;
   readonly clock: () => number;
 }
@@ -22,8 +24,11 @@ export interface Retention {
   stop(): void;
 }
 
-/** Removes records older than the topic's retention, at the start and then every minute. A failed removal is retried a minute later. */
-export function startRetention({ logs, retentionMs, writes, clock }: RetentionDeps): Retention {
+/**
+ * Removes records older than the topic's retention, at the start and then every minute, but no records that their consumer has not read. A failed
+ * removal is retried a minute later.
+ */
+export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }: RetentionDeps): Retention {
   let stopped = false;
 
   function remove(log: PartitionLog): void {
@@ -32,7 +37,9 @@ export function startRetention({ logs, retentionMs, writes, clock }: RetentionDe
       size: () => REMOVAL_SIZE,
       stage() {
         const expiresAt = clock() - retentionMs(log.topic);
-        removed = stopped ? 0 : log.stageRemoval((appendedAt) => appendedAt < expiresAt, REMOVED_ENTRIES_MAX);
+        const unread = unreadFrom(log);
+        const isOld: IsOld = (appendedAt, end) => appendedAt < expiresAt && end <= unread;
+        removed = stopped ? 0 : log.stageRemoval(isOld, REMOVED_ENTRIES_MAX);
       },
       settle(failure) {
         if (failure === undefined && removed === REMOVED_ENTRIES_MAX) remove(log);

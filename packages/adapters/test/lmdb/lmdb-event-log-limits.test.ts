@@ -27,9 +27,45 @@ describe('the LMDB event log', () => {
       partitions: 2,
       clock: now,
       retentionMs: (topic) => (topic === 'short' ? HOUR_MS : 1000 * HOUR_MS),
+      readerOf: (topic) => (topic === 'short' ? undefined : 'reader'),
       ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }),
     });
   const value = Buffer.from('x');
+
+  test('keeps records that their consumer has not read, however old they are', async () => {
+    let now = Date.UTC(2030, 0, 1);
+    let log = await openAt(() => now);
+    for (let nth = 0; nth < 4; nth++) await log.append('long', [{ partition: 0, value }]);
+    const first = async () => (await log.positions('long', 'reader', [0]))[0]?.first;
+    const reopened = async () => {
+      await log.close();
+      now += 2000 * HOUR_MS;
+      log = await openAt(() => now);
+      // The removals of an opening log are queued before this append.
+      await log.append('other', [{ partition: 0, value }]);
+    };
+    await reopened();
+    expect(await first()).toBe(0);
+    let seen = 0;
+    const subscription = await log.consume({
+      ...{ topic: 'long', group: 'reader' },
+      onError: (error) => {
+        throw error;
+      },
+      open: async (handle) => ({
+        async handle(records) {
+          seen += records.length;
+          if (seen === 4) await handle.commit({ offset: 3, metadata: '' });
+        },
+        close: async () => undefined,
+      }),
+    });
+    await eventually('the commit', async () => (await log.positions('long', 'reader', [0]))[0]?.committed === 3);
+    await subscription.close();
+    await reopened();
+    expect(await first()).toBe(3);
+    await log.close();
+  });
 
   test('removes records older than the retention and continues with the next offset', async () => {
     let now = Date.UTC(2030, 0, 1);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type LmdbEventLog, openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
-import { TOPIC_RAW } from '@weir/domain/records/topics';
+import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';
@@ -84,7 +84,9 @@ function openOwnLog({ config, clock, disk }: OpenPortsDeps): Promise<LmdbEventLo
   const folder = join(config.dataDir, 'log');
   const retentionMs = (topic: string): number =>
     (topic === TOPIC_RAW ? rawRetentionHours : enrichedRetentionDays * 24) * HOUR_MS;
-  return openLmdbEventLog({ folder, partitions, clock, retentionMs, disk });
+  const readerOf = (topic: string): string | undefined =>
+    ({ [TOPIC_RAW]: GROUP_ENRICHER, [TOPIC_ENRICHED]: GROUP_WRITER })[topic];
+  return openLmdbEventLog({ folder, partitions, clock, retentionMs, readerOf, disk });
 }
 
 async function openStateStore(deps: OpenPortsDeps, rails: GuardRail[]): Promise<StateStore> {
