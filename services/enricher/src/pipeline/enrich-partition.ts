@@ -1,5 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
-import { TOPIC_RAW } from '@weir/domain/records/topics';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
@@ -57,6 +57,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   const epochs = createPartitionEpoch(handle, deps);
   const answered = deps.answeredIn && followOutcomes(deps.answeredIn, partition);
 
+  let hasPlace = handle.committed !== undefined;
   /** The next raw offset to process. */
   let next = handle.committed?.offset ?? 0;
   /** The log has the outcomes of all raw offsets below this one. These outcomes are not appended again. */
@@ -71,6 +72,16 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
     next = offset;
     handle.seek(offset);
     return 'again';
+  }
+
+  /** Without a commit, the partition begins with the oldest record that the log has: retention may have removed the first ones. */
+  async function takePlace(oldest: StoredRecord | undefined): Promise<void> {
+    if (hasPlace) return;
+    const [position] = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER, [partition]);
+    next = oldest?.offset ?? position?.first ?? 0;
+    storedTo = next;
+    committedTo = next;
+    hasPlace = true;
   }
 
   async function enrichRun(records: readonly StoredRecord[], epoch: string): Promise<number | 'again'> {
@@ -134,6 +145,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
     async handle(records) {
       await waitForDiskSpace({ ...deps, partition, signal });
       assertAssigned(signal, partition);
+      await takePlace(records[0]);
       const { id: epoch } = await barrier.current();
       const entered = await epochs.enter(epoch, { next, storedTo, committedTo });
       storedTo = entered.storedTo;
@@ -143,6 +155,11 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
       }
       if (records.length === 0) {
         progress.recovered();
+        return;
+      }
+      const first = (records[0] as StoredRecord).offset;
+      if (first > next && first <= committedTo && epochs.beginAgain()) {
+        again(first);
         return;
       }
       assertContiguous(records, next, partition);

@@ -40,6 +40,11 @@ export interface PartitionEpoch {
   /** The first offset that the state lacked and needs. It has all earlier records, or does not need them. -1 if it lacked no earlier record. */
   rebuiltFrom(): number;
   /**
+   * Call it when retention has removed records that the state still needed. The next call of `enter` then begins again with the oldest record that the
+   * log has. Returns false if the state does not need earlier records.
+   */
+  beginAgain(): boolean;
+  /**
    * Call it when the state has the records before `end`, whose outcomes `decided` returned. Checks in after the last such record.
    * Resolves with false if the epoch is over.
    */
@@ -131,6 +136,11 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   return {
     checkedIn: () => checkedIn,
     rebuiltFrom: () => rebuiltFrom,
+    beginAgain() {
+      if (entering === undefined || entering.whole) return false;
+      entering = undefined;
+      return true;
+    },
     async enter(epoch, place) {
       const { next, storedTo } = place;
       if (checkedIn === epoch) return { next, storedTo };

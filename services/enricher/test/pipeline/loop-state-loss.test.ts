@@ -48,6 +48,27 @@ test('no partition decides a key until every partition has folded its records ag
   expect(await outcomes(1)).toEqual(['duplicate', 'row']);
 });
 
+test('a rebuild goes on if retention removes the records that it was about to read', async () => {
+  for (let nth = 0; nth < 6; nth++) await storeAndClose(0, keyed(`k${nth}`));
+  await harness.wipeState();
+  let calls = 0;
+  const log = harness.eventLog;
+  const offsetsAtTime: typeof log.offsetsAtTime = async (topic, timeMs) => {
+    const offsets = await log.offsetsAtTime(topic, timeMs);
+    // The second call finds the oldest record that the state needs.
+    calls += 1;
+    if (calls === 2) await log.removeBefore(TOPIC_RAW, [3, 0]);
+    return offsets;
+  };
+  const eventLog = { ...log, offsetsAtTime };
+  await harness.put(0, [keyed('k4'), keyed('new')]);
+  const enricher = await harness.start({ eventLog });
+  await harness.caughtUp();
+  await enricher.close();
+  expect(calls).toBeGreaterThan(1);
+  expect((await outcomes(0)).slice(-2)).toEqual(['duplicate', 'row']);
+});
+
 test('records without a key do not wait', async () => {
   await storeAndClose(0, keyed('a'));
   await harness.wipeState();

@@ -54,6 +54,16 @@ describe('each raw record leaves exactly one outcome in the enriched partition o
   });
 });
 
+test('an enricher without a commit begins with the oldest record that the log has', async () => {
+  const records = someRecords(10);
+  for (const record of records) await harness.put(0, [record]);
+  await harness.eventLog.removeBefore(TOPIC_RAW, [5, 0]);
+  const enricher = await harness.start();
+  await harness.caughtUp();
+  await enricher.close();
+  expect((await harness.enriched(0)).map(({ raw }) => raw)).toEqual([5, 6, 7, 8, 9]);
+});
+
 describe('after an append with an unknown result, nothing else is appended until a retry is acknowledged', () => {
   test.each<AppendFault>(['refused', 'stored-unknown', 'lost-unknown', 'half'])('%s', async (fault) => {
     let faults = 3;
