@@ -16,7 +16,8 @@ export async function keepOldRollups(
   token: string,
 ): Promise<void> {
   const { live, shadow: other } = shadow;
-  const flag = 'site_id, day, session_id';
+  // `by_row` is copied too: reports read `sessions` on the days of a flag without it.
+  const flag = 'site_id, day, session_id, by_row';
   await analytics.change(
     `INSERT INTO ${other}.visits_computed (${flag}) SELECT DISTINCT ${flag} FROM ${live}.visits_computed`,
   );
