@@ -1,27 +1,39 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { SPAN_MS } from '../reports/visits/visit-rows.ts';
 
+/** The rows whose visits one statement compares. An imported dump can have many millions of rows. */
+const ROWS_PER_BLOCK = 1_000_000;
+
 /**
  * Flags visits with rows far apart in `visits_computed`, on the days of all their rows, so that reports on these days read all visits from
  * `sessions`. The enricher does not flag the earlier days of such a visit: a server event can name a session of many days ago, and then only the
  * row of the event has the stamp 2 (docs/glossary.md). A report of the first day does not read that row, so it would call the visit a bounce.
- * Compares the visits with such a row that was received from `fromMs` on (SQL of Unix milliseconds). Resolves with the number of visits that were
- * flagged. Repeating the call is safe.
+ * Rows of a dump have no stamp, and their visits are compared too. Compares the visits of those rows of `records` for which `rows`, an SQL condition, is
+ * true. Resolves with the number of visits that were flagged. Repeating the call is safe.
  */
 export async function flagScatteredVisits(
   analytics: Pick<Analytics, 'select' | 'change'>,
-  fromMs: string,
+  rows: string,
 ): Promise<number> {
+  const candidates = `outcome = 'row' AND bot = '' AND session_id != '' AND visit_stamp != 1 AND ${rows}`;
+  const [found] = await analytics.select<{ n: number | string }>(
+    `SELECT count() AS n FROM records WHERE ${candidates}`,
+  );
+  const blocks = Math.ceil(Number(found?.n ?? 0) / ROWS_PER_BLOCK);
+  let flagged = 0;
+  for (let block = 0; block < blocks; block++) {
+    flagged += await flagBlock(analytics, `${candidates} AND session_key % ${blocks} = ${block}`);
+  }
+  return flagged;
+}
+
+async function flagBlock(analytics: Pick<Analytics, 'select' | 'change'>, candidates: string): Promise<number> {
   // Compares days, because a visit that is flagged on its earlier days can get a row on a further day.
   const days = `SELECT site_id, day, session_id FROM
       (
         SELECT site_id, session_id, arrayJoin(groupUniqArray(toDate(timestamp, 'UTC'))) AS day
         FROM records
-        WHERE outcome = 'row' AND bot = '' AND session_id != '' AND session_key IN
-          (
-            SELECT session_key FROM records
-            WHERE outcome = 'row' AND visit_stamp = 2 AND received_at >= fromUnixTimestamp64Milli(${fromMs})
-          )
+        WHERE outcome = 'row' AND bot = '' AND session_id != '' AND session_key IN (SELECT session_key FROM records WHERE ${candidates})
         GROUP BY site_id, session_id
         HAVING toUnixTimestamp64Milli(max(timestamp)) - toUnixTimestamp64Milli(min(timestamp)) > ${SPAN_MS}
       )
@@ -30,7 +42,6 @@ export async function flagScatteredVisits(
     `SELECT uniqExact(site_id, session_id) AS visits FROM (${days})`,
   );
   const visits = Number(found?.visits ?? 0);
-  if (visits === 0) return 0;
-  await analytics.change(`INSERT INTO visits_computed (site_id, day, session_id) ${days}`);
+  if (visits > 0) await analytics.change(`INSERT INTO visits_computed (site_id, day, session_id) ${days}`);
   return visits;
 }

@@ -9,6 +9,7 @@ import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
 import { flagDifferingVisits } from './flag-differing-visits.ts';
 import { flagScatteredVisits } from './flag-scattered-visits.ts';
+import { lastPositions, positionsBefore, type RawPositions, rowsAfter } from './rows-after.ts';
 
 export interface VisitChecksDeps {
   readonly analytics: Pick<Analytics, 'select' | 'change'>;
@@ -37,33 +38,41 @@ export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   const metrics = createVisitCheckMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
-  let since: number | undefined;
+  /** The rows that the last check has read: up to these positions, except rows received after `until`. */
+  let seen: { readonly positions: RawPositions; readonly until: number } | undefined;
 
   async function check(): Promise<void> {
     if (tablesInUse(registry) !== undefined) return;
     await deps.ready;
     const startedAt = clock();
-    for (const { site, day } of await daysToCheck()) {
+    const positions = await lastPositions(analytics);
+    const rows = await newRows();
+    for (const { site, day } of await daysToCheck(rows)) {
       if (signal.aborted || tablesInUse(registry) !== undefined) return;
       const flagged = await flagDifferingVisits(analytics, site, day);
       metrics.flagged(flagged);
       if (flagged > 0) logger.warn({ site, day, flagged }, 'reports compute visits whose stamps differ from sessions');
     }
-    const scattered = await flagScatteredVisits(analytics, receivedFrom());
+    const scattered = await flagScatteredVisits(analytics, rows);
     metrics.flagged(scattered);
     if (scattered > 0)
       logger.warn({ flagged: scattered }, 'reports read sessions on the days of visits with rows far apart');
-    since = startedAt - OVERLAP_MS;
+    seen = { positions, until: startedAt - OVERLAP_MS };
   }
 
-  /** The time of receipt of the first rows to check, as SQL of Unix milliseconds. */
-  const receivedFrom = (): string =>
-    String(since ?? `toUnixTimestamp64Milli((SELECT max(received_at) FROM records)) - ${FIRST_MS}`);
+  /**
+   * The SQL condition for the rows to check. It selects by the position in the log: rows can be stored hours after they were received, and rows of a dump
+   * keep their time of receipt.
+   */
+  async function newRows(): Promise<string> {
+    if (seen === undefined) return rowsAfter(await positionsBefore(analytics, FIRST_MS), false);
+    return `(received_at >= fromUnixTimestamp64Milli(${seen.until}) OR ${rowsAfter(seen.positions, true)})`;
+  }
 
-  async function daysToCheck(): Promise<readonly { readonly site: string; readonly day: string }[]> {
+  async function daysToCheck(rows: string): Promise<readonly { readonly site: string; readonly day: string }[]> {
     return analytics.select(
       `SELECT toString(site_id) AS site, toString(toDate(timestamp, 'UTC')) AS day FROM records
-       WHERE outcome = 'row' AND visit_stamp = 1 AND received_at >= fromUnixTimestamp64Milli(${receivedFrom()}) GROUP BY site, day ORDER BY day DESC, site`,
+       WHERE outcome = 'row' AND visit_stamp = 1 AND ${rows} GROUP BY site, day ORDER BY day DESC, site`,
     );
   }
 

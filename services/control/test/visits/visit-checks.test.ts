@@ -4,6 +4,7 @@ import { readReportRequest } from '@weir/control/reports/report-request';
 import { SESSIONS } from '@weir/control/reports/report-sql';
 import { flagDifferingVisits } from '@weir/control/visits/flag-differing-visits';
 import { flagScatteredVisits } from '@weir/control/visits/flag-scattered-visits';
+import { lastPositions, positionsBefore, rowsAfter } from '@weir/control/visits/rows-after';
 import { startVisitChecks } from '@weir/control/visits/start-visit-checks';
 import type { Registry } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
@@ -53,6 +54,7 @@ async function insert(...rows: readonly RowFields[]): Promise<void> {
   await opened.analytics.insertRecords(batch(next, rows));
   next += rows.length;
 }
+const receivedFrom = (ms: number): string => `received_at >= fromUnixTimestamp64Milli(${ms})`;
 const flags = async (site: string) =>
   (
     await opened.analytics.select<{ flag: string }>(
@@ -106,11 +108,26 @@ test('the check in the background flags the visits of all days that got rows', a
     writersPause: () => undefined,
   } as unknown as Registry;
   const logger = createLogger('silent');
-  const deps = { analytics: opened.analytics, registry, ready: Promise.resolve(), clock: Date.now, logger, metrics };
+  const deps = {
+    analytics: opened.analytics,
+    registry,
+    ready: Promise.resolve(),
+    clock: Date.now,
+    logger,
+    metrics,
+    everyMs: 100,
+  };
   const checks = startVisitChecks(deps);
   await eventually('the flag', async () => (await flags('c')).length === 1);
+  // Rows that were received before the last check, and are stored after it.
+  const before = now - DAY_MS;
+  await insert(
+    hit('c', 'late', T0, { received_at: before }),
+    hit('c', 'late', T0 + 1, { visitor_id: 'other', received_at: before }),
+  );
+  await eventually('the flag of late rows', async () => (await flags('c')).length === 2);
   await checks.close();
-  expect(await flags('c')).toEqual(['x 2026-05-04']);
+  expect(await flags('c')).toEqual(['late 2026-05-04', 'x 2026-05-04']);
   expect(await metrics.metrics()).toMatch(/weir_visits_flagged_total [1-9]/);
 });
 
@@ -125,8 +142,8 @@ test('a visit that a server event names days later is flagged on all of its days
     hit('d', 'near', T0, { received_at: T0 }),
     hit('d', 'near', T0 + 60_000, { received_at: later, visit_stamp: 2, visit_new: 0, visit_bounces: 0 }),
   );
-  expect(await flagScatteredVisits(opened.analytics, String(later))).toBe(1);
-  expect(await flagScatteredVisits(opened.analytics, String(later))).toBe(0);
+  expect(await flagScatteredVisits(opened.analytics, receivedFrom(later))).toBe(1);
+  expect(await flagScatteredVisits(opened.analytics, receivedFrom(later))).toBe(0);
   const muchLater = later + 5 * DAY_MS;
   await insert(
     hit('d', 'named', muchLater, {
@@ -134,8 +151,8 @@ test('a visit that a server event names days later is flagged on all of its days
       ...{ visit_stamp: 2, visit_new: 0, visit_bounces: 0 },
     }),
   );
-  expect(await flagScatteredVisits(opened.analytics, String(muchLater))).toBe(1);
-  expect(await flagScatteredVisits(opened.analytics, String(muchLater))).toBe(0);
+  expect(await flagScatteredVisits(opened.analytics, receivedFrom(muchLater))).toBe(1);
+  expect(await flagScatteredVisits(opened.analytics, receivedFrom(muchLater))).toBe(0);
   const wanted = ['named 2026-05-04', 'named 2026-05-09', 'named 2026-05-14'];
   expect((await flags('d')).filter((flag) => flag.startsWith('named'))).toEqual(wanted);
 
@@ -160,4 +177,40 @@ test('a visit that a server event names days later is flagged on all of its days
           : [{ value: 'Paid Search', events: 1 }],
     });
   }
+});
+
+test('a visit whose rows come from a dump is flagged too, although they have an old time of receipt and no stamp', async () => {
+  const positions = await lastPositions(opened.analytics);
+  const old = Date.UTC(2025, 0, 10, 12);
+  const dumped = { visit_stamp: 0, visit_new: 0, visit_bounces: 0 };
+  await insert(
+    hit('e', 'dumped', old, { ...dumped, received_at: old }),
+    hit('e', 'dumped', old + 9 * DAY_MS, {
+      ...dumped,
+      received_at: old,
+      source: 'server',
+      type: 'event',
+      event_name: 'paid',
+    }),
+    hit('e', 'now', Date.now(), { received_at: Date.now() }),
+  );
+  expect(await flagScatteredVisits(opened.analytics, rowsAfter(positions, true))).toBe(1);
+  expect(await flags('e')).toEqual(['dumped 2025-01-10', 'dumped 2025-01-19']);
+  expect(await flagScatteredVisits(opened.analytics, rowsAfter(positions, true))).toBe(0);
+});
+
+test('the rows after positions are those that were stored later', async () => {
+  const count = async (condition: string) =>
+    Number((await opened.analytics.select<{ n: number }>(`SELECT count() AS n FROM records WHERE ${condition}`))[0]?.n);
+  const all = await count('true');
+  const positions = await lastPositions(opened.analytics);
+  expect(await count(rowsAfter(positions, true))).toBe(0);
+  await insert(
+    hit('f', 'x', T0, { received_at: T0 }),
+    hit('f', 'x', Date.now() + DAY_MS * 30, { received_at: Date.now() + DAY_MS * 30 }),
+  );
+  expect(await count(rowsAfter(positions, true))).toBe(2);
+  expect(await count(rowsAfter(new Map(), true))).toBe(all + 2);
+  expect(await count(rowsAfter(new Map(), false))).toBe(0);
+  expect(await count(rowsAfter(await positionsBefore(opened.analytics, 1000), false))).toBe(1);
 });
