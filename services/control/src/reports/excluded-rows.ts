@@ -37,7 +37,7 @@ SELECT rows, internal_events, bots, counted, without_visitor, without_visit, vis
 const NEVER_STORED = `SELECT outcome, reason, sum(records) AS records
 FROM books
 WHERE site_id = {site:String} AND outcome NOT IN ('row', 'identify')
-  AND minute >= toStartOfMinute(fromUnixTimestamp64Milli({from:Int64})) AND minute < fromUnixTimestamp64Milli({to:Int64})
+  AND minute >= toStartOfMinute(fromUnixTimestamp64Milli(greatest({from:Int64}, 0))) AND minute < fromUnixTimestamp64Milli({to:Int64})
 GROUP BY outcome, reason
 ORDER BY outcome, reason`;
 

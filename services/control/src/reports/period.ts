@@ -88,6 +88,9 @@ function between(from: string, to: string | undefined, zone: string, nowMs: numb
   return { value: { zone, fromMs, toMs } };
 }
 
+/** The end of an ISO 8601 time with an offset, such as `Z`, `+02:00` or `-05`. `PlainDateTime` would ignore the offset. */
+const OFFSET = /T.*(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)$/i;
+
 /**
  * Returns the time of a text in Unix milliseconds. A local date means its first moment in the zone, or with `daysAfter` 1 its end. Undefined
  * if the text does not follow `TIME_RULE`.
@@ -96,9 +99,11 @@ export function momentOf(text: string, zone: string, daysAfter: 0 | 1): number |
   try {
     const ms = DATE.test(text)
       ? startOf(Temporal.PlainDate.from(text).add({ days: daysAfter }), zone)
-      : /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text)
-        ? Temporal.Instant.from(text).epochMilliseconds
-        : Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds;
+      : text.includes('[')
+        ? Temporal.ZonedDateTime.from(text).epochMilliseconds
+        : OFFSET.test(text)
+          ? Temporal.Instant.from(text).epochMilliseconds
+          : Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds;
     // The limits have one day of tolerance: in eastern zones 1970-01-01 begins before 0, and in western zones 2099-12-31 ends
     // after LATEST_MS.
     return ms >= EARLIEST_MS - 86_400_000 && ms <= LATEST_MS + 86_400_000 ? ms : undefined;

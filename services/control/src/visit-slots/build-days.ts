@@ -71,10 +71,15 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
   return { days: entries.length, slots: allSlots, skipped: [...skipped] };
 }
 
-/** Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. */
+/**
+ * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
+ * hour after it was replaced, because a report may have begun to read it.
+ */
 export async function removeOldSlots({ analytics, clock, change }: BuildContext, siteId: string): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
-  const old = `site_id = '${siteId}' AND build < ${(clock() - 3600_000) * 1000} AND build NOT IN (${current})`;
+  const hourAgo = (clock() - 3600_000) * 1000;
+  const replacedLately = `SELECT day FROM visit_days WHERE site_id = '${siteId}' GROUP BY day HAVING max(build) >= ${hourAgo}`;
+  const old = `site_id = '${siteId}' AND build < ${hourAgo} AND build NOT IN (${current}) AND day NOT IN (${replacedLately})`;
   const [found] = await analytics.select<{ slots: number | string }>(
     `SELECT count() AS slots FROM visit_slots WHERE ${old}`,
   );

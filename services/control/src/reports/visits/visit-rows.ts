@@ -1,4 +1,4 @@
-import { rowsBetween, rowsOutside } from '../../rows-between.ts';
+import { hourOf, rowsBetween, rowsOutside } from '../../rows-between.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Period } from '../period.ts';
 
@@ -40,7 +40,7 @@ export function hoursOf({ fromMs, toMs }: Period): { readonly from: number; read
  * session.
  */
 export const movedHours = (skips: boolean): string => `moved_hours
-      WHERE site_id = {site:String} AND hour >= toStartOfHour(${timeAt('from', -SPAN_MS)}) AND hour < ${timeAt('to', SPAN_MS)}${
+      WHERE site_id = {site:String} AND hour >= ${hourOf(msAt('from', -SPAN_MS))} AND hour < ${timeAt('to', SPAN_MS)}${
         skips
           ? ' AND (hour < fromUnixTimestamp64Milli({skip_from:Int64}) OR hour >= fromUnixTimestamp64Milli({skip_to:Int64}))'
           : ''
