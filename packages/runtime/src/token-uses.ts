@@ -38,7 +38,8 @@ export function createTokenUses({
     note(siteId, id) {
       const now = clock();
       const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
-      if (registry.tokenUse(id)?.at === hour || (attempts.get(id) ?? 0) > now) return;
+      // Another process, whose clock is ahead, may have stored a later hour.
+      if ((registry.tokenUse(id)?.at ?? -1) >= hour || (attempts.get(id) ?? 0) > now) return;
       attempts.set(id, now + RETRY_MS);
       const task = store(siteId, id, hour).finally(() => running.delete(task));
       running.add(task);

@@ -37,6 +37,16 @@ test('a use is stored once an hour for each token, with its hour', async () => {
   expect(stored).toHaveLength(3);
 });
 
+test('a process whose clock is behind does not replace the use of a later hour', async () => {
+  const uses = open();
+  uses.note('shop', 'a');
+  await uses.idle();
+  now -= HOUR_MS;
+  uses.note('shop', 'a');
+  await uses.idle();
+  expect(stored).toHaveLength(1);
+});
+
 test('while the log is not available, a use is tried again after a minute', async () => {
   const uses = open();
   failure = new DependencyError('event_log_unavailable', 'the disk is full');

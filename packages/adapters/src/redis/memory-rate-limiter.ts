@@ -12,6 +12,8 @@ interface Window {
   taken: number;
 }
 
+const WINDOW_MS = RATE_LIMIT_WINDOW_SECONDS * 1000;
+
 /** Counts in this process only. Uses no timer per key, so that memory depends only on `keysMax`. */
 export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): RateLimiter {
   const { keysMax = 200_000, clock = Date.now } = config;
@@ -21,8 +23,9 @@ export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): R
       const id = `${bucket} ${key}`;
       const now = clock();
       let window = windows.get(id);
-      if (window === undefined || window.endsAt <= now) {
-        window = { endsAt: now + RATE_LIMIT_WINDOW_SECONDS * 1000, taken: 0 };
+      // A window that ends later than a new one began before the clock was set back.
+      if (window === undefined || window.endsAt <= now || window.endsAt > now + WINDOW_MS) {
+        window = { endsAt: now + WINDOW_MS, taken: 0 };
         windows.set(id, window);
       }
       const allowed = window.taken + count <= limitPerMinute;

@@ -64,8 +64,15 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
       const id = `${bucket}:${key}`;
       const now = clock();
       const before = blocked.get(id);
-      if (before !== undefined && before.until > now && before.taken >= limit)
-        return toRateLimit(false, before.taken, before.until - now, limit);
+      // If the clock was set back, `until` can be later than the end of any window.
+      const leftOfBlock = (before?.until ?? now) - now;
+      if (
+        before !== undefined &&
+        leftOfBlock > 0 &&
+        leftOfBlock <= RATE_LIMIT_WINDOW_SECONDS * 1000 &&
+        before.taken >= limit
+      )
+        return toRateLimit(false, before.taken, leftOfBlock, limit);
       const stored = storedKey(bucket, key);
       if (stored === undefined) return local.take(bucket, key, limit, count);
       const counted = await limiterOf(bucket, limit).consume(stored, count).catch(asRefusal);

@@ -40,3 +40,12 @@ it('keeps the count of an active key while many other keys are counted', async (
     expect((await limiter.take('events', 'busy', 1)).allowed).toBe(false);
   }
 });
+
+test('after the clock was set back, a limit lasts for at most one window', async () => {
+  let now = 3_600_000;
+  const limiter = createMemoryRateLimiter({ clock: () => now });
+  expect((await limiter.take('events', 'key', 1)).allowed).toBe(true);
+  expect((await limiter.take('events', 'key', 1)).allowed).toBe(false);
+  now = 0;
+  expect(await limiter.take('events', 'key', 1)).toMatchObject({ allowed: true, resetSeconds: 60 });
+});
