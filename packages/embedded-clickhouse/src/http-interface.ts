@@ -29,12 +29,22 @@ export interface HttpInterfaceDeps {
   readonly password: string;
 }
 
+const BASE = 'http://127.0.0.1';
 const gzipAsync = promisify<Uint8Array, Buffer>(gzip);
 
 /** The parts of ClickHouse's HTTP interface that @clickhouse/client, curl and Grafana use. */
 export function createHttpInterface(deps: HttpInterfaceDeps): Server {
   return createServer({ maxHeaderSize: 1024 * 1024, requestTimeout: 600_000, keepAliveTimeout: 30_000 }, (req, res) => {
-    const url = new URL(req.url ?? '/', 'http://127.0.0.1');
+    const target = req.url ?? '/';
+    if (!URL.canParse(target, BASE)) {
+      sendError(
+        req,
+        res,
+        clickhouseError(36, 'BAD_ARGUMENTS', `The request target is not a valid URL: ${target}`, 400),
+      );
+      return;
+    }
+    const url = new URL(target, BASE);
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') {
       res.writeHead(deps.isReady() ? 200 : 503, { 'Content-Type': 'text/html; charset=UTF-8' });
       res.end(deps.isReady() ? 'Ok.\n' : 'Starting.\n');

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -29,6 +30,14 @@ async function ask({ url, password }: Address, query: string, init: RequestInit 
 
 const answer = async (address: Address, query: string): Promise<string> => (await ask(address, query)).text();
 
+/** The status of a GET with this request target. `fetch` cannot send a target that is not a valid URL. */
+async function statusOf({ url }: { readonly url: string }, target: string): Promise<number | undefined> {
+  const sent = httpRequest(url, { path: target }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
 describe("ClickHouse's HTTP interface", () => {
   let clickhouse: EmbeddedClickhouse;
   beforeEach(async () => {
@@ -53,6 +62,14 @@ describe("ClickHouse's HTTP interface", () => {
     const wrong = await ask({ url, password: 'wrong' }, 'SELECT 1');
     expect(wrong.status).toBe(403);
     expect(wrong.headers.get('x-clickhouse-exception-code')).toBe('516');
+  });
+
+  it('refuses a request target that is not a valid URL, and keeps running', async () => {
+    const pid = clickhouse.pid();
+    for (const target of ['//', 'http://[', '//:x'])
+      expect([target, await statusOf(clickhouse, target)]).toEqual([target, 400]);
+    expect(await answer(clickhouse, 'SELECT 1')).toBe('1\n');
+    expect(clickhouse.pid()).toBe(pid);
   });
 
   it('has a lower priority than its parent, so that reports do not delay the gateway', async () => {
