@@ -23,12 +23,21 @@ export interface VisitRequest {
   readonly ip: string | undefined;
 }
 
+// Weir refuses events that exceed its limits (schemas/server-event.schema.json, in Unicode code points). A visitor chooses these texts, so
+// they are cut: otherwise a visitor could prevent the events of its own requests.
+const PAGE_CHARS_MAX = 4096;
+const USER_AGENT_CHARS_MAX = 1024;
+
 const COOKIE = /(?:^|;\s*)weir=(\d{1,64})\.(\d{1,64})\.\d+/;
 
 export function createVisit(weir: Weir, request: VisitRequest): Visit {
   const [, visitorId = '', sessionId = ''] = COOKIE.exec(request.cookie ?? '') ?? [];
-  const { url, referrer, userAgent, ip } = request;
-  const known = { url, referrer, userAgent, ip };
+  const known = {
+    url: cut(request.url, PAGE_CHARS_MAX),
+    referrer: cut(request.referrer, PAGE_CHARS_MAX),
+    userAgent: cut(request.userAgent, USER_AGENT_CHARS_MAX),
+    ip: addressIn(request.ip),
+  };
   return {
     visitorId,
     sessionId,
@@ -40,4 +49,24 @@ export function createVisit(weir: Weir, request: VisitRequest): Visit {
 
 function defined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as never;
+}
+
+/** Returns the first `max` Unicode code points of a text. */
+function cut(text: string | undefined, max: number): string | undefined {
+  return text === undefined || text.length <= max ? text : [...text].slice(0, max).join('');
+}
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?=\d)|$)){4}$/;
+const IPV6_CHARS = /^[\da-f:.]+$/i;
+
+/**
+ * Returns an IP address without brackets, port and zone; `undefined` if the text is not an address: with Express's `trust proxy`, it can be any
+ * text that the visitor wrote into `X-Forwarded-For`. `node:net` is not used, because edge runtimes do not have it.
+ */
+function addressIn(text = ''): string | undefined {
+  const bare = text
+    .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
+    .replace(/^([^:]*):\d+$/, '$1')
+    .replace(/%.*$/, '');
+  return IPV4.test(bare) || (IPV6_CHARS.test(bare) && URL.canParse(`http://[${bare}]`)) ? bare : undefined;
 }

@@ -1,8 +1,10 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import express from 'express';
+import schema from '../../../schemas/server-event.schema.json' with { type: 'json' };
 import { weirMiddleware } from '../src/express.ts';
 import { withWeir } from '../src/next.ts';
+import { createVisit } from '../src/visit.ts';
 import { Weir } from '../src/weir.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -12,10 +14,11 @@ describe('events from the request of a visitor', () => {
   let server: WeirProcess;
   let weir: Weir;
   let siteId: string;
+  let key: string;
   beforeAll(async () => {
     server = await startWeir();
     siteId = await server.client.createSite();
-    const { key } = await server.client.createKey(siteId);
+    key = (await server.client.createKey(siteId)).key;
     weir = new Weir({ url: server.url, apiKey: key });
   }, 120_000);
   afterAll(async () => {
@@ -53,6 +56,28 @@ describe('events from the request of a visitor', () => {
     expect(profile).toMatchObject({ user_id: 'ada', visitor_ids: ['1'.repeat(30)] });
   });
 
+  test('Express: a visitor cannot prevent the events of its own request with headers that Weir would refuse', async () => {
+    const refused: unknown[] = [];
+    const own = new Weir({ url: server.url, apiKey: key, onError: (undelivered) => refused.push(undelivered) });
+    const app = express();
+    app.set('trust proxy', true);
+    app.use(weirMiddleware(own));
+    app.get('/{*path}', (request, response) => {
+      response.json(request.weir?.track('hostile request'));
+    });
+    const listening = app.listen(0, '127.0.0.1');
+    await new Promise((resolve) => listening.once('listening', resolve));
+    const origin = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+    const long = 'x'.repeat(4_500);
+    const headers = { 'user-agent': long, referer: `https://a.example/${long}`, 'x-forwarded-for': 'unknown' };
+    expect(await (await fetch(`${origin}/${long}`, { headers })).json()).toBe(true);
+    listening.close();
+    await own.close();
+    expect(refused).toEqual([]);
+    const row = await rowOf('hostile request', 2);
+    expect([String(row?.url).length, String(row?.referrer).length, row?.client_ip]).toEqual([4096, 4096, undefined]);
+  });
+
   test('Next and other Fetch API servers: the visit comes from the request, and its events are flushed at the end', async () => {
     const handler = withWeir(weir, (_request, visit) => {
       visit.track('from next');
@@ -60,7 +85,7 @@ describe('events from the request of a visitor', () => {
     });
     const request = new Request('https://shop.example/api/buy', { headers: { cookie: COOKIE, 'user-agent': FIREFOX } });
     expect((await handler(request, {})).status).toBe(200);
-    expect(await rowOf('from next', 2)).toMatchObject({ visitor_id: '1'.repeat(30), hostname: 'shop.example' });
+    expect(await rowOf('from next', 3)).toMatchObject({ visitor_id: '1'.repeat(30), hostname: 'shop.example' });
   });
 
   test('if a handler throws, its earlier events are flushed and its error is passed on', async () => {
@@ -93,6 +118,65 @@ describe('events from the request of a visitor', () => {
       return visit.identify('unknown');
     });
     expect(await handler(new Request('https://shop.example/'), {})).toBe(false);
-    expect(await rowOf('anonymous', 3)).toMatchObject({ visitor_id: '', session_id: '' });
+    expect(await rowOf('anonymous', 4)).toMatchObject({ visitor_id: '', session_id: '' });
+  });
+});
+
+describe('the context of an event', () => {
+  type Context = Record<string, string | undefined>;
+  async function contextsOf(send: (weir: Weir) => void): Promise<Context[]> {
+    const contexts: Context[] = [];
+    const weir = new Weir({
+      url: 'http://weir.example',
+      apiKey: 'k',
+      fetch: async (_url, init) => {
+        contexts.push(JSON.parse(String(init?.body)).context);
+        return Response.json({ status: 'success' });
+      },
+    });
+    send(weir);
+    await weir.close();
+    return contexts;
+  }
+  const request = { cookie: undefined, url: '/', referrer: undefined, userAgent: undefined, ip: undefined };
+
+  test('the texts of the request are cut to the limits of the API, but not those that the caller passes', async () => {
+    const pageCharsMax = schema.$defs.long_text.maxLength;
+    const agentCharsMax = schema.properties.context.properties.user_agent.maxLength;
+    const long = '😀'.repeat(pageCharsMax + 1);
+    const [cut, passed] = await contextsOf((weir) => {
+      const visit = createVisit(weir, { ...request, url: long, referrer: long, userAgent: long });
+      visit.track('cut');
+      visit.track('passed', { context: { url: long, referrer: long, userAgent: long } });
+    });
+    const page = '😀'.repeat(pageCharsMax);
+    expect(cut).toEqual({ url: page, referrer: page, user_agent: '😀'.repeat(agentCharsMax) });
+    expect(passed).toEqual({ url: long, referrer: long, user_agent: long });
+  });
+
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['192.0.2.1:8080', '192.0.2.1'],
+    ['2001:DB8::1', '2001:DB8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['', undefined],
+    ['unknown', undefined],
+    ['_hidden:80', undefined],
+    ['256.0.0.1', undefined],
+    ['192.0.2', undefined],
+    ['192.0.2.01', undefined],
+    ['192.0.2.1.', undefined],
+    ['192.0.2.1.5', undefined],
+    ['2001:db8', undefined],
+    ['1::2::3', undefined],
+    ['::1]/[', undefined],
+    ['192.0.2.1, 192.0.2.2', undefined],
+  ])('the client address %j is sent as %j', async (ip, sent) => {
+    const [context] = await contextsOf((weir) => createVisit(weir, { ...request, ip }).track('event'));
+    expect(context).toEqual({ url: '/', ip: sent });
+    if (sent !== undefined) expect(isIP(sent)).not.toBe(0);
   });
 });
