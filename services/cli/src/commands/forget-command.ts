@@ -94,12 +94,23 @@ function begin(admin: AdminClient, options: ForgetOptions): Promise<ErasureView>
 
 function linesOf(file: string | undefined): readonly string[] {
   if (file === undefined) return [];
+  return textOf(file)
+    .split(/\r?\n/)
+    .filter((line) => line !== '');
+}
+
+function textOf(file: string): string {
+  let bytes: Buffer;
   try {
-    return readFileSync(file, 'utf8')
-      .split(/\r?\n/)
-      .filter((line) => line !== '');
+    bytes = readFileSync(file);
   } catch (error) {
     throw new CliError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`, EXIT.usage);
+  }
+  try {
+    // TextDecoder removes a byte-order mark, which would become part of the first ID.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new CliError(`${file} is not UTF-8 text: save it as UTF-8`, EXIT.usage);
   }
 }
 
