@@ -227,6 +227,7 @@ describe('hostile requests', () => {
     ['an empty user ID', { users: [''] }],
     ['a number', { users: [7] }],
     ['a user ID of 65,536 chars', { users: ['u'.repeat(65_536)] }],
+    ['a user ID of 257 chars', { users: ['😀'.repeat(257)] }],
     ['a visitor ID of 65 chars', { visitors: ['v'.repeat(65)] }],
     ['10,001 persons', { users: Array.from({ length: 5_001 }, (_, n) => `u${n}`), visitors: Array(5_000).fill('v') }],
     ['a user and the whole site', { all: true, users: ['u'] }],
