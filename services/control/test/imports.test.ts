@@ -192,6 +192,39 @@ test('an import that is finished while its last chunk runs waits for that chunk'
   expect(weir.registry.import(site, digest)).toMatchObject({ finished: true, linesDone: 5 });
 });
 
+test('a site that is removed while a chunk is appended leaves no row in the ledger, so a new site with its ID gets all lines', async () => {
+  const digest = newDigest();
+  const create = () => weir.call('POST', '/sites', { site_id: 'again', name: 'N', domain: 'example.com' });
+  await create();
+  const { lease } = (await start('again', digest)).body.data;
+  let open: (value?: unknown) => void = () => undefined;
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const running = send('again', digest, chunk(lease, 1, 40));
+  await eventually('the chunk is pending', () => weir.registry.import('again', digest)?.linesPending === 40);
+  expect((await weir.call('DELETE', '/sites/again')).status).toBe(200);
+  open();
+  expect((await running).status).toBe(404);
+  expect(weir.registry.import('again', digest)).toBeUndefined();
+
+  await eventually('the removed site is erased', async () => (await create()).status === 201, 30_000);
+  const begin = async () => (await start('again', digest)).body.data;
+  let second = await begin();
+  await eventually(
+    'the lease of the first import ends',
+    async () => {
+      second ??= await begin();
+      return second !== undefined;
+    },
+    20_000,
+  );
+  expect(second).toMatchObject({ lines_done: 0, lease: expect.any(String) });
+  expect((await send('again', digest, chunk(second.lease, 1, 40))).body.data).toMatchObject({ lines_done: 40 });
+  await stored('again', digest, 40, second.lease);
+  expect(await rows('again')).toEqual({ rows: 40, lines: 40 });
+});
+
 test("a visitor's hits stay in order in one partition", async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;

@@ -7,6 +7,7 @@ import { findMissingHits } from './find-missing-hits.ts';
 import type { ImportChunk, ImportHit } from './import-chunk.ts';
 import type { ImportLease } from './import-lease.ts';
 import { importView } from './import-view.ts';
+import { putEntry } from './put-entry.ts';
 
 const WAITING = 'waiting until the pipeline has stored all records of the log';
 
@@ -24,7 +25,8 @@ export async function takeChunk(
   chunk: ImportChunk,
 ): Promise<Reply> {
   const entry = deps.registry.import(siteId, fileDigest);
-  if (deps.registry.site(siteId) === undefined || entry === undefined) return notFound('import');
+  const site = deps.registry.site(siteId);
+  if (site === undefined || entry === undefined) return notFound('import');
   if (chunk.lastLine <= entry.linesDone) return ok(importView(entry));
   if (chunk.firstLine !== entry.linesDone + 1) {
     return conflict(`the next chunk must begin at line ${entry.linesDone + 1}`);
@@ -33,7 +35,7 @@ export async function takeChunk(
   if (isReply(hits)) return hits;
 
   const linesPending = Math.max(entry.linesPending, chunk.lastLine);
-  if (entry.linesPending !== linesPending) await deps.registry.putImport({ ...entry, linesPending });
+  if (!(await putEntry(deps, site, { ...entry, linesPending }))) return notFound('import');
   const appended = await appendChunk(deps, siteId, fileDigest, hits, chunk);
   if (appended === 'behind') return unavailable(WAITING, 2);
   if (typeof appended === 'string') {
@@ -46,8 +48,7 @@ export async function takeChunk(
     linesDone: chunk.lastLine,
     hitsAppended: entry.hitsAppended + appended,
   };
-  await deps.registry.putImport(done);
-  return ok(importView(done));
+  return (await putEntry(deps, site, done)) ? ok(importView(done)) : notFound('import');
 }
 
 /**

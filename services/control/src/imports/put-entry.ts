@@ -1,0 +1,20 @@
+import type { Site } from '@weir/domain/registry/site';
+import type { ImportLedgerEntry } from '@weir/ports/registry';
+import type { AdminDeps } from '../control-deps.ts';
+
+/**
+ * Stores a row of the ledger if the registry does not have the same row. Resolves with false, and stores nothing, if the site was removed meanwhile,
+ * also if a new site has its ID: with a row of the removed site, an import into the new site would skip lines.
+ */
+export function putEntry(
+  { registry, runExclusive }: Pick<AdminDeps, 'registry' | 'runExclusive'>,
+  { siteId, createdAt }: Pick<Site, 'siteId' | 'createdAt'>,
+  entry: ImportLedgerEntry,
+): Promise<boolean> {
+  return runExclusive(async () => {
+    const known = registry.import(siteId, entry.fileDigest);
+    if (registry.site(siteId)?.createdAt !== createdAt || known === undefined) return false;
+    if (JSON.stringify(known) !== JSON.stringify(entry)) await registry.putImport(entry);
+    return true;
+  });
+}
