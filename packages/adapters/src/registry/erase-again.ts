@@ -4,6 +4,8 @@ import type { Erasure } from '@weir/ports/registry';
 import { openLmdbEventLog } from '../lmdb/lmdb-event-log.ts';
 import { openLogRegistry } from './log-registry.ts';
 
+type Registry = Awaited<ReturnType<typeof openLogRegistry>>;
+
 export interface EraseAgain {
   /** The folder of a restored log, which no process has open. */
   readonly folder: string;
@@ -15,7 +17,7 @@ export interface EraseAgain {
 
 /**
  * Adds to a restored registry the erasures that are missing in the restored tables. The next start carries them out before it serves
- * any request. Resolves with the number of these erasures.
+ * any request. Also removes a replay, which the restored tables do not have. Resolves with the number of these erasures.
  */
 export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): Promise<number> {
   const eventLog = await openLmdbEventLog({
@@ -29,6 +31,7 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
   try {
     // An expiry in the registry began after the tables were copied, so they do not contain its result. A new expiry will begin.
     if (registry.expiry() !== undefined) await registry.removeExpiry();
+    await removeReplays(registry);
     const known = new Set(registry.allTombstones().map(keyOf));
     // The tables were copied before the registry. An erasure in the phase `archive` has already deleted its rows, but perhaps after the tables
     // were copied. It is therefore repeated.
@@ -54,6 +57,18 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     await registry.close();
     await eventLog.close();
   }
+}
+
+/**
+ * Removes the replay, because a backup does not contain its shadow tables: a swap would be refused forever, or exchange the tables with
+ * empty ones. If the replay had paused the writers for its swap, the pause ends: no other process would end it.
+ */
+async function removeReplays(registry: Registry): Promise<void> {
+  for (let replay = registry.replay(); replay !== undefined; replay = registry.replay()) {
+    await registry.removeReplay(replay.request.replayId);
+  }
+  const pause = registry.writersPause();
+  if (pause?.over === false) await registry.putWritersPause({ ...pause, over: true });
 }
 
 const keyOf = ({ siteId, erasureId, part }: Tombstone): string => `${siteId}/${erasureId}/${part}`;

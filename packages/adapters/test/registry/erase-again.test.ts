@@ -64,3 +64,26 @@ test('erasures whose deletions the restored tables can lack begin again; the oth
     expect(registry.erasure('has-deleted-rows')?.archiveEnds).toEqual({ 'events.raw': [7] });
   });
 });
+
+test.each(['follow', 'swap'] as const)(
+  'a replay in the phase %s is removed, and the pause of its swap ends',
+  async (phase) => {
+    await withRegistry(async (registry) => {
+      for (const replayId of ['first', 'second']) {
+        const swap =
+          phase === 'swap' ? { swap: { number: 7, generation: 2, positions: [{ offset: 3, rawOffset: 3 }] } } : {};
+        await registry.putReplayRequest({ replayId, from: 'enriched', startedAt: 1, isAutomatic: true });
+        await registry.putReplayState({ replayId, phase, starts: [], recordsCopied: 2, recordsToCopy: 2, ...swap });
+        await registry.putReplayWish({ replayId, wish: 'swap', askedAt: 2 });
+      }
+      await registry.putWritersPause({ swap: 7, over: false, requestedAt: 3 });
+    });
+
+    expect(await eraseAgain({ folder, tombstones: [], begunAt: BEGUN_AT })).toBe(0);
+
+    await withRegistry(async (registry) => {
+      expect(registry.replay()).toBeUndefined();
+      expect(registry.writersPause()).toEqual({ swap: 7, over: true, requestedAt: 3 });
+    });
+  },
+);
