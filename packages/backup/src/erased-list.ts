@@ -1,4 +1,4 @@
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { ENTRY_PATTERN, type Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -16,18 +16,46 @@ export interface ErasedList {
 
 const NAME = 'erased.json';
 
-/** Writes the list of tombstones into a place of backups, and replaces an older list. */
+/**
+ * Adds a list of tombstones to the list in a place of backups. Tombstones of the older list stay: another installation can have written
+ * them, for example the one that a restore drill was made from. The list is then only complete up to the time of the older list (`at`),
+ * because this installation does not know all erasures.
+ */
 export async function writeErasedList(objects: ObjectStore, list: ErasedList): Promise<void> {
-  await objects.put(NAME, Buffer.from(JSON.stringify(list)));
+  for (;;) {
+    // The version is read before the content. So the content is at least as new as the version that is replaced.
+    const version = await objects.version(NAME);
+    const older = version === undefined ? undefined : await readErasedList(objects);
+    const body = Buffer.from(JSON.stringify(older === undefined ? list : union(older, list)));
+    if (version === undefined ? await objects.create(NAME, body) : await objects.replace(NAME, version, body)) return;
+  }
 }
+
+function union(older: ErasedList, list: ErasedList): ErasedList {
+  const own = new Set(list.tombstones.map(keyOf));
+  const others = older.tombstones.filter((tombstone) => !own.has(keyOf(tombstone)));
+  const at = others.length === 0 ? list.at : Math.min(older.at, list.at);
+  return { version: 1, at, tombstones: [...others, ...list.tombstones] };
+}
+
+const keyOf = ({ siteId, erasureId, part }: Tombstone): string => `${siteId}/${erasureId}/${part}`;
 
 /**
  * Reads the list of tombstones in a place of backups. Resolves with undefined if there is no list, because an older version of
- * Weir made these backups.
+ * Weir made these backups. Throws `object_store_damaged` if the object is not a list.
  */
 export async function readErasedList(objects: ObjectStore): Promise<ErasedList | undefined> {
   const stream = await objects.get(NAME);
-  return stream === undefined ? undefined : checkErasedList(await json(stream), NAME);
+  return stream === undefined ? undefined : checkErasedList(parse(await text(stream)), NAME);
+}
+
+/** Returns undefined for a text that is not JSON. */
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Throws `object_store_damaged` if a parsed file is not a list; the message contains the name of the file. */
@@ -35,7 +63,10 @@ export function checkErasedList(parsed: unknown, file: string): ErasedList {
   const list = (parsed ?? {}) as Partial<ErasedList>;
   const isList = list.version === 1 && Number.isSafeInteger(list.at) && Array.isArray(list.tombstones);
   if (isList && list.tombstones.every(isTombstone)) return list as ErasedList;
-  throw new DependencyError('object_store_damaged', `${file} is not a list of erasures (weir forget --list --json)`);
+  throw new DependencyError(
+    'object_store_damaged',
+    `${file} is not a list of erasures: replace it with the output of weir forget --list --json`,
+  );
 }
 
 function isTombstone(value: Partial<Tombstone> | null): boolean {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import { readErasedList, writeErasedList } from '@weir/backup/erased-list';
 import { createBackupMetrics } from '@weir/runtime/backup-metrics';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
@@ -52,5 +53,41 @@ test('failed attempts at the backup of the schedule are counted, and the next on
     expect(await attempt(`file://${join(folder, 'other')}`)).toMatchObject({ failed_attempts: 8 });
   } finally {
     await backups.close();
+  }
+});
+
+test('a backup of an empty installation keeps the erasures that are listed in the place', async () => {
+  const url = `file://${join(folder, 'shared-place')}`;
+  const openStore = () => openObjectStore({ url, s3: { endpoint: undefined, region: 'us-east-1', pathStyle: false } });
+  const objects = await openStore();
+  const tombstone = { siteId: 'shop', erasureId: 'a', part: 0, at: 5, salt: 'salt', whole: true, entries: [] };
+  await writeErasedList(objects, { version: 1, at: 6, tombstones: [tombstone] });
+  mkdirSync(join(folder, 'frozen/store'), { recursive: true });
+  const backups = runBackups({
+    source: {
+      logId: 'log',
+      dataDir: folder,
+      freezeTables: () =>
+        Promise.resolve({ partsDir: join(folder, 'frozen'), definitions: [], release: async () => undefined }),
+      async copyLog(to) {
+        mkdirSync(to, { recursive: true });
+        writeFileSync(join(to, 'data.mdb'), 'log');
+      },
+    },
+    erased: () => ({ version: 1, at: START, tombstones: [] }),
+    openStore,
+    schedule: { to: undefined, everyMs: undefined, keep: undefined },
+    clock: () => START,
+    logger: createLogger('silent'),
+    metrics: createBackupMetrics(createMetrics()),
+  });
+  try {
+    backups.start({ to: url, keep: undefined });
+    await eventually('the end of the backup', () => backups.current()?.state !== 'running');
+    expect(backups.current()).toMatchObject({ state: 'done', error: null });
+    expect(await readErasedList(objects)).toEqual({ version: 1, at: 6, tombstones: [tombstone] });
+  } finally {
+    await backups.close();
+    objects.close();
   }
 });
