@@ -86,6 +86,8 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
         },
         FOLLOWS_WITHIN_MS,
       ),
+    waits: (problem: string) =>
+      eventually('the replay to wait', async () => (await current()).body.data.problem === problem, FOLLOWS_WITHIN_MS),
     /** The diff of the replay, also if it takes longer than one answer. */
     async diff(query = '') {
       for (;;) {

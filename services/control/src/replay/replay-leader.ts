@@ -145,7 +145,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
       if (copied !== undefined && inOrder(chunk, copied) <= 0) continue;
       for (await filling.lookAround(replay); filling.problem() !== undefined; await filling.lookAround(replay)) {
         await rest();
-        if (signal.aborted) return;
+        if (signal.aborted || wishOf(registry.replay()) === 'drop') return;
       }
       if (!(await filling.pass(replay, records, signal)) || wishOf(registry.replay()) !== undefined) return;
       await filling.gate(replay).statement(() => copyChunk(copying, state, request, chunk), signal);
