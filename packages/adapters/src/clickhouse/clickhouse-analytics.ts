@@ -11,6 +11,7 @@ import { exchangeGenerations } from './exchange-generations.ts';
 import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
 import { runUserQuery } from './run-user-query.ts';
 import { untilRunningInsertsEnd } from './running-inserts.ts';
+import { SELECT_TOKENS_QUERY, selectTokenSettings } from './select-tokens.ts';
 import { readStoredTables } from './stored-tables.ts';
 import { streamQuery } from './stream-query.ts';
 
@@ -80,7 +81,7 @@ const CHANGE_SETTINGS = {
  * With these settings an INSERT … SELECT inserts one block, so that one token covers all of its rows: one thread reads all rows as one
  * block.
  */
-const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX), insert_select_deduplicate: 1 } as const;
+const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX) } as const;
 
 /**
  * An insert that only one replica has would be lost with that replica. While there is no quorum, the server must time out before the
@@ -94,6 +95,8 @@ export function clickhouseInsertSettings(cluster: string | undefined) {
 }
 
 export interface ClickhouseAnalytics extends Analytics {
+  /** The settings with which the server deduplicates an `INSERT … SELECT` with a token (select-tokens.ts). */
+  selectTokens(): Promise<Readonly<Record<string, string | number>>>;
   /** What breaks exactly-once: the version of the server, its cluster, or the settings of its tables. One sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
   /**
@@ -140,7 +143,16 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
     return exactJson;
   }
 
+  /** The settings of an `INSERT … SELECT` with a token, once the server has said which settings it has. */
+  let tokensOfSelect: Readonly<Record<string, string | number>> | undefined;
+  async function selectTokens(): Promise<Readonly<Record<string, string | number>>> {
+    tokensOfSelect ??= selectTokenSettings(await select<{ name: string }>(SELECT_TOKENS_QUERY));
+    return tokensOfSelect;
+  }
+
   return {
+    selectTokens,
+
     async migrate() {
       try {
         await migrateClickhouse(config, database);
@@ -181,8 +193,11 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
     select,
 
     async change(statement, token) {
-      const once = token === undefined ? {} : { ...insertSettings, ...ONE_BLOCK, insert_deduplication_token: token };
       try {
+        const once =
+          token === undefined
+            ? {}
+            : { ...insertSettings, ...ONE_BLOCK, ...(await selectTokens()), insert_deduplication_token: token };
         await client.command({ query: statement, clickhouse_settings: { ...CHANGE_SETTINGS, ...once } });
       } catch (error) {
         throw statementError(error);

@@ -22,7 +22,7 @@ export interface ClickhouseShadow extends ShadowTables {
 /** The shadow tables (docs/glossary.md) of the configured database. Connects on first use. */
 export function openClickhouseShadow(
   config: ClickhouseAnalyticsConfig,
-  liveTables: Pick<ClickhouseAnalytics, 'exchangeWith'>,
+  liveTables: Pick<ClickhouseAnalytics, 'exchangeWith' | 'selectTokens'>,
 ): ClickhouseShadow {
   const { url, username, password, cluster, database: live = 'weir' } = config;
   const shadow = `${live.slice(0, DATABASE_CHARS_MAX - SUFFIX.length)}${SUFFIX}`;
@@ -51,6 +51,7 @@ export function openClickhouseShadow(
           query_params: { ...params },
           clickhouse_settings: {
             ...clickhouseInsertSettings(cluster),
+            ...(await liveTables.selectTokens()),
             insert_deduplication_token: token,
             // With one thread and ORDER BY, a repeated copy has the same rows in the same block. Only then does its token match.
             max_threads: 1,
