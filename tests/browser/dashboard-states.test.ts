@@ -120,6 +120,52 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     await page.getByLabel('Domain').waitFor();
   });
 
+  const LIVE = /\/api\/admin\/sites\/[^/]+\/live$/;
+  const ALERT = 'The connection was lost.';
+  /** A stream that ends at once. The browser itself connects again 10 ms later. */
+  const ENDED = { status: 200, contentType: 'text/event-stream', body: 'retry: 10\n\n' };
+
+  test('live events are shown again after the server refused a new connection', async () => {
+    const site = await siteWithHits('Refused', '/');
+    const { page } = await openDashboard(browser);
+    const answers = [ENDED, { status: 503 }];
+    await page.route(LIVE, (route) => {
+      const next = answers.shift();
+      return next === undefined ? route.continue() : route.fulfill(next);
+    });
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/realtime`);
+    const live = page.locator('[data-testid=live]');
+    await live.getByRole('alert').filter({ hasText: ALERT }).waitFor();
+    await eventually('a record', async () => {
+      const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'event', event_name: 'after' };
+      await browser.weir.client.collect({ ...hit, url: 'https://example.com/' }, { 'user-agent': FIREFOX });
+      return (await live.locator('.live-list summary', { hasText: 'after' }).count()) > 0;
+    });
+    expect(answers).toEqual([]);
+    expect(await live.getByRole('alert').count()).toBe(0);
+  });
+
+  test('paused live events do not connect again', async () => {
+    const site = await siteWithHits('Paused', '/');
+    const { page } = await openDashboard(browser);
+    let requests = 0;
+    await page.route(LIVE, (route) => {
+      requests += 1;
+      return route.fulfill({ status: 503 });
+    });
+    await page.clock.install();
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/realtime`);
+    const live = page.locator('[data-testid=live]');
+    await live.getByRole('alert').filter({ hasText: ALERT }).waitFor();
+    await live.getByRole('button', { name: 'Pause' }).click();
+    await live.getByRole('button', { name: 'Continue' }).waitFor();
+    const before = requests;
+    await page.clock.fastForward(60_000);
+    // The browser reports its requests in their order, so an earlier request has been counted when this one is answered.
+    expect(await page.evaluate(`fetch('/api/admin/session').then(({ status }) => status)`)).toBe(200);
+    expect(requests).toBe(before);
+  });
+
   test('while ClickHouse hangs, the pages say so and what to do, and show reports again afterwards', async () => {
     const site = await siteWithHits('Hung', '/');
     const { page } = await openDashboard(browser, `/sites/${site}/overview`);

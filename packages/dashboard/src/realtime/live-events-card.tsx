@@ -6,6 +6,7 @@ import { Empty } from '../ui/states.tsx';
 
 /** The page keeps at most this many records, the newest ones. */
 const SHOWN_MAX = 100;
+const RECONNECT_MS = 5_000;
 const OUTCOMES = ['row', 'identify', 'duplicate', 'dropped', 'dead'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
@@ -32,14 +33,27 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
   useEffect(() => {
     if (isPaused) return;
     const query = { ...(outcome && { outcome }), ...(contains && { contains }) };
-    const source = new EventSource(adminUrl('live', { path: { site_id: siteId }, query }));
-    source.addEventListener('open', () => setBroken(false));
-    source.addEventListener('error', () => setBroken(true));
-    source.addEventListener('record', (event) => {
-      const record = JSON.parse(event.data) as LiveRecord;
-      setRecords((earlier) => [record, ...earlier].slice(0, SHOWN_MAX));
-    });
-    return () => source.close();
+    const url = adminUrl('live', { path: { site_id: siteId }, query });
+    let source: EventSource;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const connect = () => {
+      source = new EventSource(url);
+      source.addEventListener('open', () => setBroken(false));
+      source.addEventListener('error', () => {
+        setBroken(true);
+        // The browser connects again by itself, except after an answer with an error status.
+        if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, RECONNECT_MS);
+      });
+      source.addEventListener('record', (event) => {
+        const record = JSON.parse(event.data) as LiveRecord;
+        setRecords((earlier) => [record, ...earlier].slice(0, SHOWN_MAX));
+      });
+    };
+    connect();
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
   }, [siteId, isPaused, outcome, contains]);
 
   return (

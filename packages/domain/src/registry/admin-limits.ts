@@ -138,6 +138,10 @@ export const NEW_SESSION = {
 
 export const NEW_VIEWER = { type: 'object', required: ['name'], properties: { name } } as const;
 
+/** The longest IDs of a server event (schemas/server-event.schema.json), in Unicode code points. The user ID of an identity has at most 255. */
+export const USER_ID_CHARS_MAX = 256;
+export const VISITOR_ID_CHARS_MAX = 64;
+
 export const UNLINK = {
   type: 'object',
   required: ['visitor_id'],
@@ -168,8 +172,8 @@ export const PERSON = {
   description: 'Either user_id or visitor_id.',
   type: 'object',
   properties: {
-    user_id: { type: 'string', minLength: 1, maxLength: 255 },
-    visitor_id: { type: 'string', minLength: 1, maxLength: 64 },
+    user_id: { type: 'string', minLength: 1, maxLength: USER_ID_CHARS_MAX },
+    visitor_id: { type: 'string', minLength: 1, maxLength: VISITOR_ID_CHARS_MAX },
     ...peoplePage,
   },
 } as const;
@@ -181,8 +185,16 @@ export const NEW_ERASURE = {
   description: `visitors and users, ${PERSONS_MAX} together, or all: true for everything that the site has stored so far.`,
   type: 'object',
   properties: {
-    visitors: { type: 'array', maxItems: PERSONS_MAX, items: { type: 'string', minLength: 1, maxLength: 64 } },
-    users: { type: 'array', maxItems: PERSONS_MAX, items: { type: 'string', minLength: 1, maxLength: 255 } },
+    visitors: {
+      type: 'array',
+      maxItems: PERSONS_MAX,
+      items: { type: 'string', minLength: 1, maxLength: VISITOR_ID_CHARS_MAX },
+    },
+    users: {
+      type: 'array',
+      maxItems: PERSONS_MAX,
+      items: { type: 'string', minLength: 1, maxLength: USER_ID_CHARS_MAX },
+    },
     all: { type: 'boolean' },
     dry_run: { description: 'Erase nothing: only answer what would remain, and until when.', type: 'boolean' },
   },

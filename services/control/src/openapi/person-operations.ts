@@ -1,3 +1,4 @@
+import { USER_ID_CHARS_MAX, VISITOR_ID_CHARS_MAX } from '@weir/domain/registry/admin-limits';
 import {
   ENVELOPE,
   jsonResponse,
@@ -100,7 +101,7 @@ export const PERSON_OPERATIONS = {
   readPerson: {
     id: 'readPerson',
     summary: 'All stored data of a person; either visitor_id or user_id',
-    parameters: [query('visitor_id', 64), query('user_id', 255)],
+    parameters: [query('visitor_id', VISITOR_ID_CHARS_MAX), query('user_id', USER_ID_CHARS_MAX)],
     responses: {
       200: jsonResponse('One object, without the envelope. It is complete only if it can be parsed.', {
         type: 'object',

@@ -5,7 +5,7 @@ import { isSwapping, requestErasure, TOO_MANY_ERASURES } from '../erasure/reques
 import { accepted, busy, conflict, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
-/** Enough for `PERSONS_MAX` user IDs of 255 characters: JSON can write a character with up to 12 bytes. */
+/** Enough for `PERSONS_MAX` user IDs of 256 characters: JSON can write a character with up to 12 bytes. */
 export const ERASURE_BYTES_MAX = 32 * 1024 * 1024;
 
 interface ErasureBody {

@@ -1,3 +1,4 @@
+import { USER_ID_CHARS_MAX, VISITOR_ID_CHARS_MAX } from '@weir/domain/registry/admin-limits';
 import type { Analytics } from '@weir/ports/analytics';
 import type { AdminDeps } from '../control-deps.ts';
 import { exportPerson } from '../erasure/export-person.ts';
@@ -5,8 +6,6 @@ import { invalid, notFound, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
 const SALT_BYTES = 16;
-const VISITOR_CHARS_MAX = 64;
-const USER_CHARS_MAX = 255;
 
 /** Sends the stored data of a person as one JSON object (`exportPerson`). */
 export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
@@ -17,8 +16,10 @@ export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest
   if (typeof visitorId !== 'string' || typeof userId !== 'string' || (visitorId === '') === (userId === '')) {
     return invalid('name either visitor_id or user_id');
   }
-  if (visitorId.length > VISITOR_CHARS_MAX) return invalid(`visitor_id must be at most ${VISITOR_CHARS_MAX} chars`);
-  if (userId.length > USER_CHARS_MAX) return invalid(`user_id must be at most ${USER_CHARS_MAX} chars`);
+  if (isLonger(visitorId, VISITOR_ID_CHARS_MAX)) {
+    return invalid(`visitor_id must be at most ${VISITOR_ID_CHARS_MAX} chars`);
+  }
+  if (isLonger(userId, USER_ID_CHARS_MAX)) return invalid(`user_id must be at most ${USER_ID_CHARS_MAX} chars`);
   const salt = Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
   const analytics: Pick<Analytics, 'select'> = {
     select: (query, params) => tables.read(({ select }) => select(query, params)),
@@ -26,4 +27,9 @@ export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest
   const pieces = exportPerson(analytics, { siteId, visitorId, userId, at: clock(), salt });
   const first = await pieces.next();
   return { status: 200, first: String(first.value), rest: pieces };
+}
+
+/** Whether a text has more than `max` Unicode code points. */
+function isLonger(text: string, max: number): boolean {
+  return [...text].length > max;
 }
