@@ -84,6 +84,24 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     await eventually('the filtered report', async () => (await visitors(page)) === '1');
   });
 
+  test('a sign-out without an answer says so, and can be tried again', async () => {
+    const { page, errors } = await openDashboard(browser);
+    const isSession = (url: URL) => url.pathname === '/api/admin/session';
+    await page.route(isSession, (route) => (route.request().method() === 'DELETE' ? route.abort() : route.fallback()));
+    const signOut = async () => {
+      await page.getByRole('button', { name: 'Administrator' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
+    };
+    await signOut();
+    const problem = page.getByRole('navigation').getByRole('alert');
+    await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.unroute(isSession);
+    await signOut();
+    await page.getByLabel('Admin or viewer token').waitFor();
+    expect(errors).toEqual([]);
+  });
+
   test('a list of more than 10,000 values says where it ends', async () => {
     const site = await siteWithHits('Many', '/');
     const { page, errors } = await openDashboard(browser);

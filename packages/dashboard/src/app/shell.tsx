@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { Problem } from '../ui/states.tsx';
 import { Link } from './link.tsx';
 import { navigate, pathTo, useLocation } from './location.ts';
 import { Logo } from './logo.tsx';
@@ -103,11 +104,14 @@ function AccountMenu({ session }: { readonly session: Session }) {
   const { t } = useTexts();
   const { theme, language } = usePreferences();
   const signOut = useSignOut();
+  const [problem, setProblem] = useState<Error>();
   const leave = (everywhere: boolean) => {
-    void signOut(everywhere).then(() => navigate(pathTo(), { replace: true }));
+    setProblem(undefined);
+    void signOut(everywhere).then(() => navigate(pathTo(), { replace: true }), setProblem);
   };
   return (
     <div className="account">
+      {problem && <Problem error={problem} />}
       <Menu label={t(session.role === 'admin' ? 'role.admin' : 'role.viewer')} className="account-button">
         {(['system', 'light', 'dark'] as const).map((one) => (
           <MenuItem key={one} isChecked={theme === one} onSelect={() => setPreferences({ theme: one })}>
