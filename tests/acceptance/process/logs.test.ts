@@ -6,6 +6,10 @@ import { describeOwnProcess } from '../use-weir.ts';
 const EMAIL = 'ada@mail.example';
 const ADDRESS = '203.0.113.77';
 
+function expectJsonLines(output: string): void {
+  for (const line of output.split('\n').filter((text) => text !== '')) expect(() => JSON.parse(line)).not.toThrow();
+}
+
 describeOwnProcess('LOG_LEVEL: logs are JSON, without IP addresses, e-mail addresses and keys', () => {
   test('for valid and for malformed requests', async () => {
     const weir = await startWeir({ env: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'trace' } });
@@ -44,7 +48,40 @@ describeOwnProcess('LOG_LEVEL: logs are JSON, without IP addresses, e-mail addre
     expect(await weir.terminate()).toBe(0);
     const logged = weir.output().slice(before);
     for (const secret of [EMAIL, ADDRESS, key, made.secret, client.adminToken]) expect(logged).not.toContain(secret);
-    for (const line of logged.split('\n').filter((text) => text !== '')) expect(() => JSON.parse(line)).not.toThrow();
+    expectJsonLines(logged);
+    await weir.stop();
+  });
+
+  test('for callers who leave before the export of a person is complete', async () => {
+    const weir = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000' } });
+    const { client } = weir;
+    const before = weir.output().length;
+    const site = await client.createSite();
+    const { key } = await client.createKey(site);
+    // The export is larger than what the sockets buffer, so it is not complete when the caller leaves.
+    const event = { name: 'e', visitor_id: 'v', properties: { text: 'x'.repeat(32_000) } };
+    const answers = await Promise.all(Array.from({ length: 800 }, () => client.events(key, event)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    await client.settled();
+    const exporting = () => {
+      const socket = openSocket(weir.url);
+      const target = `/api/admin/sites/${site}/person?visitor_id=v`;
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: weir\r\nAuthorization: Bearer ${client.adminToken}\r\n\r\n`);
+      return socket;
+    };
+    for (let n = 0; n < 5; n++) {
+      const socket = exporting();
+      await once(socket, 'ready');
+      socket.destroy();
+    }
+    const socket = exporting();
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+    expect(await weir.terminate()).toBe(0);
+    const logged = weir.output().slice(before);
+    expectJsonLines(logged);
+    expect(logged).not.toContain('failed');
     await weir.stop();
   });
 });

@@ -126,13 +126,18 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
       else await sendReply(response, reply);
     } catch (error) {
       // The client has left, so no answer is needed.
-      if (signal.aborted && (error === signal.reason || isDependencyError(error))) return;
+      if (signal.aborted && (error === signal.reason || isDependencyError(error) || isClosed(error))) return;
       const reply = replyOfError(error);
       // After the headers were sent, no error status can be sent: closing the connection shows the caller that the answer is incomplete.
       if (reply === undefined || response.headersSent) throw error;
       await sendReply(response, reply);
     }
   };
+}
+
+/** Whether the connection was closed before the whole answer was sent. */
+function isClosed(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 async function handleAtOnce<T>(
