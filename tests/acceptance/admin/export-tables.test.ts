@@ -85,6 +85,17 @@ describe('weir export: each table in each format', () => {
     expect(csv).toContain(`"'=formula"`);
     expect(await text('events', '--filter', 'event:is:=formula')).toContain('"event_name":"=formula"');
   });
+
+  test('each first character with which a spreadsheet could begin a formula gets an apostrophe', async () => {
+    const other = await client.createSite();
+    const { key } = await client.createKey(other);
+    const names = ['=', '+', '-', '@', '\t', '\r', '\n'].map((first) => `${first}1`);
+    for (const name of [...names, 'a=1']) expect((await client.events(key, { name })).status).toBe(202);
+    await client.settled();
+    const csv = (await client.admin('GET', `/sites/${other}/export/events?format=csv`)).text;
+    for (const name of names) expect(csv).toContain(`"'${name}"`);
+    expect(csv).toContain('"a=1"');
+  });
 });
 
 describe('weir export: which rows', () => {

@@ -78,5 +78,5 @@ function cell(column: string, type: string, format: ExportFormat): string {
  * referrer. An apostrophe before the text prevents this.
  */
 function withoutFormula(text: string): string {
-  return `if(match(${text}, '^[=+@\\\\t\\\\r-]'), concat('\\'', ${text}), ${text})`;
+  return `if(match(${text}, '^[=+@\\\\t\\\\r\\\\n-]'), concat('\\'', ${text}), ${text})`;
 }
