@@ -4,10 +4,10 @@ import type { EventLog, PartitionConsumer, StoredRecord } from '@weir/ports/even
 import type { ObjectStore } from '@weir/ports/object-store';
 import { createSegmentEncoder, type SegmentEncoder } from '@weir/runtime/archive/segment-encoder';
 import { segmentName } from '@weir/runtime/archive/segment-name';
+import { decodeSegmentPlan, encodeSegmentPlan } from '@weir/runtime/archive/segment-plan';
 import { assertAssigned } from '@weir/runtime/consume/consume-retry';
 import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
-import { decodeSegmentPlan, encodeSegmentPlan } from './segment-plan.ts';
 
 export interface ArchiveLimits {
   /** A segment is stored when it has this many bytes before compression. */

@@ -1,6 +1,7 @@
 import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { assertNoUnknownSegments } from '@weir/runtime/archive/unknown-segments';
 import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
@@ -45,7 +46,11 @@ export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
       clock,
       logger,
       metrics,
-      openPartition: async (assigned) => openPartitionArchiver({ ...assigned, eventLog, store, clock, logger, limits }),
+      async openPartition(assigned) {
+        // After a restore of the log, new records have offsets that the archive already has for lost records.
+        await assertNoUnknownSegments(store, eventLog, assigned.handle);
+        return openPartitionArchiver({ ...assigned, eventLog, store, clock, logger, limits });
+      },
     });
     consumers.push({ topic, running });
   }

@@ -6,7 +6,7 @@ import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { DependencyError } from '@weir/domain/errors';
 import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
-import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { StoredRecord } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
 import { listExpiredStarts, putExpiredStart } from '@weir/runtime/archive/expired-start';
@@ -22,7 +22,7 @@ import { archivedRecords } from './archived-records.ts';
 const ADDRESS = 'sealed-address-of-the-client';
 const folders: string[] = [];
 const open: { close(): Promise<void> }[] = [];
-let eventLog: EventLog;
+let eventLog: Awaited<ReturnType<typeof openLmdbEventLog>>;
 let store: ObjectStore;
 
 function makeFolder(): string {
@@ -249,6 +249,68 @@ test('a process that was stopped while it rewrote a segment does not undo a late
     expect(records).toHaveLength(200);
     expect(records.filter(({ value }) => value.length > 0)).toEqual([]);
   }
+});
+
+/** Names of all objects of the archive. */
+async function namesInStore(): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { name } of store.list('')) names.push(name);
+  return names;
+}
+
+/** Replaces the log by an older copy of it. */
+async function restoreLog(folder: string): Promise<void> {
+  await eventLog.close();
+  const retentionMs = (): number => Number.POSITIVE_INFINITY;
+  eventLog = await openLmdbEventLog({ folder, partitions: 2, clock: Date.now, retentionMs });
+}
+
+const alarmsOf = (archiver: Archiver): readonly string[] =>
+  archiver.consumers.flatMap(({ running }) => running.status().flatMap(({ alarm }) => alarm ?? []));
+
+test('after a restore of the log, segments of the lost history stop the archiver until they are moved away', async () => {
+  await append(300);
+  const first = await start();
+  await caughtUp();
+  await stop(first);
+  const known = await namesInStore();
+  const backup = makeFolder();
+  await eventLog.copyTo(backup);
+  await append(200);
+  const second = await start();
+  await caughtUp();
+  await stop(second);
+  const lost = (await namesInStore()).filter((name) => !known.includes(name));
+  const before = [...(await archived(TOPIC_RAW)), ...(await archived(TOPIC_ENRICHED))];
+
+  await restoreLog(backup);
+  // The log grows past the offsets of the lost records.
+  await append(700);
+  const third = await start();
+  await eventually('each partition has an alarm', () => alarmsOf(third).length === 4);
+  for (const alarm of alarmsOf(third)) {
+    expect(alarm).toContain('is archived before offset 150, but the archive has');
+    expect(lost.some((name) => alarm.includes(`from ${name} to `))).toBe(true);
+  }
+  expect([...(await archived(TOPIC_RAW)), ...(await archived(TOPIC_ENRICHED))]).toEqual(before);
+
+  for (const name of lost) await store.delete(name);
+  await caughtUp();
+  expect(alarmsOf(third)).toEqual([]);
+  expect(plain(await archived(TOPIC_ENRICHED))).toEqual(plain(await inLog(TOPIC_ENRICHED)));
+  expect(await archived(TOPIC_RAW)).toHaveLength(1_000);
+});
+
+test('after a restore of the log, a partition that has expired beyond its commit is not archived', async () => {
+  await append(20);
+  const first = await start();
+  await caughtUp();
+  await stop(first);
+  const start0 = { topic: TOPIC_RAW, logId: eventLog.logId, partition: 0, next: 11, rawNext: 11, storedAt: 1 };
+  await putExpiredStart(store, start0);
+  const second = await start();
+  await eventually('the partition has an alarm', () => alarmsOf(second).length === 1);
+  expect(alarmsOf(second)[0]).toContain(`expired/${TOPIC_RAW}/${eventLog.logId}/0000/0000000000000011.json`);
 });
 
 test('the manifest is made from the listing; old segments are deleted', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
 import { type Archiver, startArchiver } from '@weir/archiver/archiver';
 import { GROUP_ARCHIVER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import { segmentName } from '@weir/runtime/archive/segment-name';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
@@ -141,6 +142,19 @@ test('a damaged segment stops the replay with its name, until it is replaced', a
   writeFileSync(damaged, content);
   await weir.follows();
   expect(await weir.digests('weir_shadow')).toEqual(await weir.digests('weir'));
+});
+
+test('segments of a history that the log has lost are not read', async () => {
+  const range = { topic: TOPIC_ENRICHED, logId: weir.eventLog.logId, partition: 1, from: 9_000, to: 9_100 };
+  await archive.put(segmentName(range), Buffer.from('of a lost history'));
+  try {
+    expect(await weir.call('POST', '/replays', { from: 'archive' })).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining(segmentName(range)) } },
+    });
+  } finally {
+    await archive.delete(segmentName(range));
+  }
 });
 
 test('a new installation restores all tables from the archive of an old one', async () => {

@@ -28,9 +28,9 @@ const NAME = /^expired\/([^/]+)\/([^/]+)\/(\d{4,})\/(\d{16})\.json$/;
  */
 export async function putExpiredStart(store: ObjectStore, start: ExpiredStart): Promise<void> {
   const { rawNext, storedAt } = start;
-  await store.put(nameOf(start), Buffer.from(JSON.stringify({ rawNext, storedAt })));
+  await store.put(expiredStartName(start), Buffer.from(JSON.stringify({ rawNext, storedAt })));
   for await (const { name } of store.list(PREFIX + segmentFolder(start))) {
-    if (name < nameOf(start)) await store.delete(name);
+    if (name < expiredStartName(start)) await store.delete(name);
   }
 }
 
@@ -44,15 +44,16 @@ export async function listExpiredStarts(store: ObjectStore, prefix = ''): Promis
   }
   const starts: ExpiredStart[] = [];
   for (const place of last.values()) {
-    const found = await store.get(nameOf(place));
+    const found = await store.get(expiredStartName(place));
     // The object is missing if another process has just replaced it by a later start.
     if (found === undefined) return listExpiredStarts(store, prefix);
-    starts.push({ ...place, ...contentOf(nameOf(place), await buffer(found)) });
+    starts.push({ ...place, ...contentOf(expiredStartName(place), await buffer(found)) });
   }
   return starts;
 }
 
-function nameOf(place: Place): string {
+/** Returns the name of the object that stores this start. */
+export function expiredStartName(place: Place): string {
   return `${PREFIX}${segmentFolder(place)}${offsetDigits(place.next)}.json`;
 }
 

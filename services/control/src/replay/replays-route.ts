@@ -1,4 +1,6 @@
+import { isDependencyError } from '@weir/domain/errors';
 import { parseTimestamp, TIMESTAMP_RULE } from '@weir/domain/ingest/timestamp';
+import { GROUP_ARCHIVER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import {
   type Replay,
   type ReplayRequest,
@@ -6,6 +8,7 @@ import {
   type ReplayWish,
   UNDO_WITHIN_MS,
 } from '@weir/domain/registry/replay';
+import { assertNoUnknownSegments } from '@weir/runtime/archive/unknown-segments';
 import type { AdminDeps } from '../control-deps.ts';
 import { accepted, busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
@@ -210,6 +213,15 @@ function archivedPlan(
 /** Returns why a replay from the archive cannot start, or undefined if it can. */
 async function archiveProblem({ archive, tables, shadow, eventLog }: AdminDeps): Promise<string | undefined> {
   if (archive === undefined) return NO_ARCHIVE;
+  // Segments of a history that the log has lost must not be read as records of this log.
+  try {
+    for (const { partition } of await eventLog.positions(TOPIC_ENRICHED, GROUP_ARCHIVER)) {
+      await assertNoUnknownSegments(archive, eventLog, { topic: TOPIC_ENRICHED, partition });
+    }
+  } catch (error) {
+    if (!isDependencyError(error, 'event_log_damaged')) throw error;
+    return error.message;
+  }
   const runs = await listRuns(archive, {});
   const earlier = runs.filter(({ logId }) => logId !== eventLog.logId);
   return tables.read((analytics) => missingRows(analytics, shadow.live, earlier));
