@@ -189,7 +189,8 @@ export async function openControlHarness(
     workerId: 'harness',
     detachedUntil: engine.detachedUntil,
   };
-  const erasures = startErasures(work);
+  const topics = { rawRetentionHours: 72, enrichedRetentionDays: 30 };
+  let erasures = startErasures({ ...work, topics });
   const retentionMetrics = createRetentionMetrics(metrics, 0);
   const removeExpired = () =>
     startRetention({ ...work, metrics: retentionMetrics, keep: KEEP_FOREVER, lookEveryMs: 100 });
@@ -277,6 +278,11 @@ export async function openControlHarness(
     async restartRetention() {
       await retention.close();
       retention = removeExpired();
+    },
+    /** Starts the erasures again, with this archive. */
+    async restartErasures(store: ObjectStore) {
+      await erasures.close();
+      erasures = startErasures({ ...work, archive: store, topics });
     },
     async close() {
       closing.abort();

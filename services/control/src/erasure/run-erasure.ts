@@ -56,7 +56,8 @@ const PUBLISH_AGAIN_MS = 5_000;
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone.
  * 3. `deleting`: deletes the state and the rows.
  * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the
- *    records of the person from segments and Parquet files.
+ *    records of the person from segments and Parquet files. The same pass does this for the erasures of the site that were done while there
+ *    was no archive.
  * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with the error of a dependency,
  * call it again.
  */
@@ -170,10 +171,13 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
       await pause(ARCHIVED_POLL_MS, undefined, { signal });
     }
     const report = (progress: ArchiveErasure) => update({ archive: progress, problem: '' });
-    const parts = partsOf();
+    const late = endedWithoutArchive(registry).filter(({ siteId }) => siteId === own().siteId);
+    const parts = [own(), ...late].flatMap((erasure) => partsOf(erasure.erasureId));
     const task = { store, analytics, parts, begun: archive, clock, assertOwn, report };
     const progress = await eraseArchive(task);
-    await report({ ...progress, parquet: await eraseParquet(task, parts) });
+    const erased = { ...progress, parquet: await eraseParquet(task, parts) };
+    await report(erased);
+    for (const erasure of late) await registry.putErasure({ ...erasure, archiveEnds: ends, archive: erased });
     await finish();
   }
 
@@ -185,7 +189,9 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     }
     const detachedUntil = work.detachedUntil();
     const detached = detachedUntil === undefined ? {} : { detachedUntil };
-    await update({ phase: 'done', finishedAt: clock(), problem: '', ...detached });
+    // An erasure that was done before there was an archive keeps its time: the tables have not changed since.
+    const { finishedAt = clock() } = own();
+    await update({ phase: 'done', finishedAt, problem: '', ...detached });
   }
 
   async function notPublished(): Promise<string | undefined> {
@@ -198,11 +204,11 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     }
   }
 
-  function partsOf(): readonly Tombstone[] {
+  function partsOf(id = erasureId): readonly Tombstone[] {
     const { siteId } = own();
     return registry
       .tombstones(siteId)
-      .filter((part) => part.erasureId === erasureId)
+      .filter((part) => part.erasureId === id)
       .toSorted((a, b) => a.part - b.part);
   }
 }
@@ -210,10 +216,18 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
 
 /**
+ * Returns the erasures that were done while Weir had no archive, oldest first. If the topics still had their records when Weir got one, the
+ * archive has these records.
+ */
+export function endedWithoutArchive(registry: Pick<Registry, 'erasures'>): readonly Erasure[] {
+  return registry.erasures().filter(({ phase, archiveEnds: ends }) => phase === 'done' && ends === undefined);
+}
+
+/**
  * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. The end of an empty partition is 0. Call it after the tables
  * were erased: both topics then have all records from before the erasure.
  */
-async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
+export async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
   const ends: Record<string, readonly number[]> = {};
   for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
     const positions = await eventLog.positions(topic, GROUP_ARCHIVER);

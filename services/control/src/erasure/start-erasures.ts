@@ -1,9 +1,18 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
+import type { TopicRetention } from '../control-deps.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { isSwapping } from './request-erasure.ts';
-import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-erasure.ts';
+import {
+  archiveEnds,
+  type ErasureDeps,
+  endedWithoutArchive,
+  isFree,
+  problemText,
+  runErasure,
+  Taken,
+} from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
   /** When the last part of a table that a repair has moved away will be removed: see `ControlDeps` in control-deps.ts. */
@@ -15,11 +24,14 @@ export interface StartErasuresDeps extends ErasureDeps {
   /** A random ID of this process. */
   readonly workerId: string;
   readonly logger: Logger;
+  readonly topics: TopicRetention;
   readonly publish?: (() => Promise<void>) | undefined;
 }
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY_AFTER_MS = 2_000;
+const HOUR_MS = 3_600_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
 
 /**
  * Carries out the erasures of the registry one after the other, oldest first. If the process ends before an erasure is done, another
@@ -56,10 +68,30 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     }
   }
 
+  /**
+   * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if there is no such erasure
+   * whose records can have been archived since.
+   */
+  async function reopen(): Promise<Erasure | undefined> {
+    const { archive, eventLog, topics } = deps;
+    const erasure = endedWithoutArchive(registry).at(-1);
+    if (archive === undefined || erasure === undefined || !isFree(erasure.worker, deps)) return undefined;
+    // Kafka can keep records for a while after their retention, and the retention can have been longer before.
+    const keptMs = Math.max(topics.rawRetentionHours, topics.enrichedRetentionDays * 24) * HOUR_MS;
+    if (erasure.at < clock() - 2 * keptMs - WEEK_MS) return undefined;
+    const reopened: Erasure = { ...erasure, phase: 'archive', archiveEnds: await archiveEnds(eventLog) };
+    await registry.putErasure(reopened);
+    logger.info(
+      { erasure: erasure.erasureId },
+      'an erasure from before there was an archive is carried out in the archive',
+    );
+    return reopened;
+  }
+
   async function workOff(): Promise<void> {
     await deps.ready;
     while (!signal.aborted && clock() >= retryAt) {
-      const erasure = registry.erasures().find(({ phase }) => phase !== 'done');
+      const erasure = registry.erasures().find(({ phase }) => phase !== 'done') ?? (await reopen());
       if (erasure === undefined || !isFree(erasure.worker, deps)) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;
       await work(erasure);

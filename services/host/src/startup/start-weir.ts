@@ -165,7 +165,7 @@ async function start(
     const alone = config.engines.kafka === undefined;
     const erasing = { ...ports, analytics, archive, ready, alone, workerId: randomUUID(), clock, logger };
     const publish = backups === undefined ? undefined : () => backups.publishErasures();
-    stack.add(startErasures({ ...erasing, detachedUntil, publish }), (work) => work.close());
+    stack.add(startErasures({ ...erasing, detachedUntil, topics: config, publish }), (work) => work.close());
     const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
     stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
     stack.add(startVisitChecks({ ...erasing, metrics }), (checks) => checks.close());
