@@ -197,7 +197,7 @@ export function registryContract(name: string, openFixture: () => Promise<Regist
       const other = await fixture.another();
       let calls = 0;
       const stop = other.onWritersPause(() => calls++);
-      const request = { swap: 3, over: false, requestedAt: 1_700_000_000_000 };
+      const request = { swap: 3, owner: 'backup', over: false, requestedAt: 1_700_000_000_000 } as const;
       await fixture.registry.putWritersPause(request);
       expect(fixture.registry.writersPause()).toEqual(request);
       await eventually('the request is there', () => other.writersPause()?.swap === 3);

@@ -120,10 +120,15 @@ export interface Registry {
   close(): Promise<void>;
 }
 
+/** What the writers pause for. */
+export type PauseOwner = 'swap' | 'backup';
+
 /** A request that all writers pause: for a swap of ClickHouse's tables, or for a backup of them. Only the last request is stored. */
 export interface WritersPause {
   /** The number of the swap or backup. It is higher than the numbers of all requests before it. */
   readonly swap: number;
+  /** A pause is continued and ended only by its owner. Absent if an older version of Weir has requested the pause. */
+  readonly owner?: PauseOwner;
   /** True if the pause has ended. Then the writers continue. */
   readonly over: boolean;
   /** Unix milliseconds. */

@@ -33,7 +33,7 @@ import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
-import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
+import { holdsPause, nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import express from 'express';
 import { createFailingPlaces } from './failing-places.ts';
@@ -104,7 +104,7 @@ export async function openControlHarness(
   const limits = { rowsMax: 20_000, bytesMax: 16 * 1024 * 1024, lingerMs: 50 };
   const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits, pauses: registry });
 
-  const pausing = { eventLog, registry, clock };
+  const pausing = { eventLog, registry, clock, owner: 'swap' } as const;
   const replayState = join(folder, 'replay-state');
   let replayLists = loadSourceLists();
   const lead = () =>
@@ -115,7 +115,8 @@ export async function openControlHarness(
         liveWriters: {
           nextSwap: () => nextSwap(pausing),
           pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
-          resume: () => resumeWriters(pausing),
+          holds: (swap) => holdsPause(pausing, swap),
+          resume: (swap) => resumeWriters(pausing, swap),
         },
         startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
           startWriter({ eventLog: log, analytics: target, clock, logger, metrics, replay, limits, pauses: undefined }),

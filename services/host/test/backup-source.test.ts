@@ -31,3 +31,44 @@ test('if the event log stores the request for a pause, but neither its answer no
   await eventually('the end of the pause', async () => pause?.over === true);
   await eventually('the file of the pause to be removed', async () => !existsSync(join(dataDir, 'backup-pause')));
 });
+
+test('a pause of a backup whose file is gone is ended at the start, but not a pause for a swap', async () => {
+  let pause: WritersPause = { swap: 4, owner: 'swap', over: false, requestedAt: 1 };
+  const registry = {
+    writersPause: () => pause,
+    async putWritersPause(next: WritersPause) {
+      pause = next;
+    },
+  };
+  const deps = { dataDir, database: 'weir', analytics: {}, registry, eventLog: { logId: 'log' }, clock: Date.now };
+  const source = createBackupSource({ ...deps, logger: createLogger('silent') } as unknown as BackupSourceDeps);
+  await source.recover();
+  expect(pause.over).toBe(false);
+  pause = { ...pause, owner: 'backup' };
+  await source.recover();
+  expect(pause).toMatchObject({ swap: 4, over: true });
+});
+
+test('a backup that takes the number of a swap is refused, and the swap keeps its pause', async () => {
+  let pause: WritersPause | undefined;
+  const registry = {
+    writersPause: () => pause,
+    expiry: () => undefined,
+    erasures: () => [],
+    async putWritersPause(next: WritersPause) {
+      pause = next;
+    },
+  };
+  const eventLog = {
+    logId: 'log',
+    async positions() {
+      // The swap begins after the backup has seen that the writer is not paused.
+      pause ??= { swap: 1, owner: 'swap', over: false, requestedAt: Date.now() };
+      return [{ partition: 0, committed: 0, metadata: JSON.stringify({ n: 0, p: 1 }) }];
+    },
+  };
+  const deps = { dataDir, database: 'weir', analytics: {}, registry, eventLog, clock: Date.now };
+  const source = createBackupSource({ ...deps, logger: createLogger('silent') } as unknown as BackupSourceDeps);
+  await expect(source.freezeTables()).rejects.toMatchObject({ code: 'analytics_unavailable' });
+  expect(pause).toMatchObject({ owner: 'swap', over: false });
+});

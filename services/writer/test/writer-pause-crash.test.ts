@@ -20,7 +20,7 @@ test.each([0, 2, 4, 6, 9, 13])(
     const { eventLog } = harness;
     const randomSalt = () => randomBytes(32).toString('hex');
     const registry = await openLogRegistry({ eventLog, clock: Date.now, randomSalt });
-    const deps = { eventLog, registry, clock: Date.now };
+    const deps = { eventLog, registry, clock: Date.now, owner: 'swap' } as const;
     const points = createCrashPoints(crashAt);
     await harness.put(range(0, 30));
     const first = await harness.start(
@@ -32,7 +32,8 @@ test.each([0, 2, 4, 6, 9, 13])(
       4,
     );
     let settled = false;
-    const pausing = pauseWriters(deps, await nextSwap(deps)).finally(() => {
+    const swap = await nextSwap(deps);
+    const pausing = pauseWriters(deps, swap).finally(() => {
       settled = true;
     });
     await eventually('it crashed or paused', () => points.crashed || settled);
@@ -42,7 +43,7 @@ test.each([0, 2, 4, 6, 9, 13])(
     if (paused.status !== 'paused') throw new Error('the writer did not pause');
     expect(await harness.stored()).toEqual(rows(paused.positions[0]?.nextRawOffset as number));
     await engine.swap(eventLog.logId);
-    await resumeWriters(deps);
+    await resumeWriters(deps, swap);
     await harness.caughtUp();
     expect(await harness.stored()).toEqual(rows(30));
     await second.close();

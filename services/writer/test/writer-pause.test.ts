@@ -4,7 +4,7 @@ import { DependencyError } from '@weir/domain/errors';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
-import type { Registry } from '@weir/ports/registry';
+import type { PauseOwner, Registry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
 import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
 import { nextSwap, pauseWriters, resumeWriters } from '../src/pause/pause-writers.ts';
@@ -36,7 +36,7 @@ const openRegistry = (): Promise<Registry> =>
     randomSalt: () => randomBytes(32).toString('hex'),
   });
 
-const deps = () => ({ eventLog: harness.eventLog, registry, clock: Date.now });
+const deps = (owner: PauseOwner = 'swap') => ({ eventLog: harness.eventLog, registry, clock: Date.now, owner });
 const start = (ports: Parameters<Harness['start']>[0] = {}) => harness.start({ pauses: registry, ...ports });
 
 async function committed() {
@@ -44,11 +44,12 @@ async function committed() {
   return { offset: position?.committed, progress: decodeProgress(position?.metadata ?? '') };
 }
 
-/** Pauses the writers and exchanges the tables, as the leader of a swap (docs/glossary.md) does. Does not resume the writers. */
+/** Pauses the writers and exchanges the tables, as the leader of a swap (docs/glossary.md) does. Does not resume the writers. Resolves with the number. */
 async function pauseAndSwap(): Promise<number> {
   const swap = await nextSwap(deps());
   expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });
-  return engine.swap(harness.eventLog.logId);
+  await engine.swap(harness.eventLog.logId);
+  return swap;
 }
 
 test('a paused partition has a committed position; new rows are stored once, after the swap', async () => {
@@ -65,7 +66,7 @@ test('a paused partition has a committed position; new rows are stored once, aft
   expect(await eventually('the alarm', () => writer.status()[0]?.alarm)).toContain(`paused for swap ${swap}`);
   expect(await harness.stored()).toEqual(rows(25));
   await engine.swap(harness.eventLog.logId);
-  await resumeWriters(deps());
+  await resumeWriters(deps(), swap);
   await harness.caughtUp();
   expect(await harness.stored()).toEqual(rows(60));
   expect(writer.status()[0]?.alarm).toBeUndefined();
@@ -83,7 +84,7 @@ test('a pause in the middle of a stream of records ends between two batches', as
   expect(await harness.stored()).toEqual(rows(position?.nextRawOffset as number));
   expect(position?.offset).toBe(position?.nextRawOffset);
   await engine.swap(harness.eventLog.logId);
-  await resumeWriters(deps());
+  await resumeWriters(deps(), swap);
   await harness.caughtUp();
   expect(await harness.stored()).toEqual(rows(500));
   await writer.close();
@@ -96,7 +97,7 @@ test('several swaps, with and without new records between them', async () => {
   for (let i = 0; i < 3; i++) {
     const swap = await nextSwap(deps());
     expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });
-    await resumeWriters(deps());
+    await resumeWriters(deps(), swap);
     if (i > 0) await harness.put(range(i * 5, i * 5 + 5));
     await harness.caughtUp();
   }
@@ -131,7 +132,7 @@ describe('a takeover during the pause', () => {
     expect(await committed()).toEqual({ offset: 12, progress: { next: 12, paused: swap } });
     await engine.swap(harness.eventLog.logId);
     pauses = registry;
-    await resumeWriters(deps());
+    await resumeWriters(deps(), swap);
     await harness.caughtUp();
     expect(await harness.stored()).toEqual(rows(30));
     await second.close();
@@ -145,11 +146,12 @@ describe('a takeover during the pause', () => {
     const first = await start({ analytics: lost });
     await eventually('inserted, but not known', async () => (await harness.stored()).length === 10);
     await first.close();
-    const pausing = pauseWriters(deps(), await nextSwap(deps()));
+    const swap = await nextSwap(deps());
+    const pausing = pauseWriters(deps(), swap);
     const second = await start();
     expect(await pausing).toMatchObject({ status: 'paused', positions: [{ offset: 10, nextRawOffset: 10 }] });
     await engine.swap(harness.eventLog.logId);
-    await resumeWriters(deps());
+    await resumeWriters(deps(), swap);
     await harness.put(range(10, 20));
     await harness.caughtUp();
     expect(await harness.stored()).toEqual(rows(20));
@@ -166,7 +168,7 @@ describe('a takeover during the pause', () => {
     await harness.put(range(5, 8));
     await first.close();
     expect((await committed()).progress).toEqual({ next: 5, paused: swap });
-    await resumeWriters(deps());
+    await resumeWriters(deps(), swap);
     const second = await start();
     await harness.caughtUp();
     expect(await harness.stored()).toEqual(rows(8));
@@ -190,11 +192,11 @@ test('a zombie that sends its insert after the swap: ClickHouse refuses it, and 
   await first.close();
   const second = await start();
   await harness.caughtUp();
-  await pauseAndSwap();
+  const swap = await pauseAndSwap();
   await expect(engine.analytics.insertRecords(held as RecordsBatch)).rejects.toMatchObject({
     code: 'generation_changed',
   });
-  await resumeWriters(deps());
+  await resumeWriters(deps(), swap);
   await harness.put(range(10, 15));
   await harness.caughtUp();
   await expect(engine.analytics.insertRecords(held as RecordsBatch)).rejects.toMatchObject({
@@ -213,8 +215,8 @@ test('if the acknowledgement of the pause is lost, the pause is committed again,
   });
   const writer = await start({ eventLog });
   await harness.caughtUp();
-  await pauseAndSwap();
-  await resumeWriters(deps());
+  const swap = await pauseAndSwap();
+  await resumeWriters(deps(), swap);
   await harness.put(range(10, 20));
   await harness.caughtUp();
   expect(lost).toBeGreaterThan(0);
@@ -262,7 +264,7 @@ describe('the limits of a pause', () => {
     await eventually('paused', async () => (await committed()).progress?.paused === 7);
     await registry.putWritersPause({ swap: 1, over: true, requestedAt: Date.now() });
     expect(await nextSwap(deps())).toBe(8);
-    await resumeWriters(deps());
+    await resumeWriters(deps(), 7);
     expect(registry.writersPause()).toMatchObject({ swap: 7, over: true });
     await harness.put(range(5, 9));
     await harness.caughtUp();
@@ -282,7 +284,48 @@ describe('the limits of a pause', () => {
       status: 'paused',
       positions: [{ partition: 0, offset: 0, nextRawOffset: 0 }],
     });
-    await resumeWriters(deps());
+    await resumeWriters(deps(), swap);
+    await writer.close();
+  });
+});
+
+describe('an owner ends only its own pauses', () => {
+  test('the end of an earlier pause, or of one that was never requested, leaves the present one', async () => {
+    const writer = await start();
+    const first = await nextSwap(deps());
+    await pauseWriters(deps(), first);
+    await resumeWriters(deps(), first);
+    const second = await nextSwap(deps());
+    await pauseWriters(deps(), second);
+    await resumeWriters(deps(), first);
+    await resumeWriters(deps('backup'), second + 1);
+    expect(registry.writersPause()).toMatchObject({ swap: second, owner: 'swap', over: false });
+    await resumeWriters(deps(), second);
+    expect(registry.writersPause()).toMatchObject({ swap: second, over: true });
+    await writer.close();
+  });
+
+  test('of a swap and a backup that take the same number, only the first gets the pause', async () => {
+    const writer = await start();
+    const swap = await nextSwap(deps());
+    expect(await nextSwap(deps('backup'))).toBe(swap);
+    expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });
+    await expect(pauseWriters(deps('backup'), swap)).rejects.toThrow(RangeError);
+    await expect(pauseWriters(deps('backup'), swap + 1)).rejects.toThrow(RangeError);
+    await resumeWriters(deps('backup'), swap);
+    expect(registry.writersPause()).toMatchObject({ swap, owner: 'swap', over: false });
+    await resumeWriters(deps(), swap);
+    await writer.close();
+  });
+
+  test('of a swap and a backup that request the same number at the same moment, one is refused', async () => {
+    const writer = await start();
+    const swap = await nextSwap(deps());
+    const owners = ['swap', 'backup'] as const;
+    const results = await Promise.allSettled(owners.map((owner) => pauseWriters(deps(owner), swap)));
+    const winners = owners.filter((_, nth) => results[nth]?.status === 'fulfilled');
+    expect(winners).toEqual([registry.writersPause()?.owner]);
+    await resumeWriters(deps(winners[0]), swap);
     await writer.close();
   });
 });

@@ -101,7 +101,7 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
 
   const replayer = startReplayer({
     ...{ eventLog, registry, analytics, shadow, clock: Date.now, logger, retentionMs: RETENTION_MS },
-    liveWriters: { nextSwap: noSwap, pause: noSwap, resume: noSwap },
+    liveWriters: { nextSwap: noSwap, pause: noSwap, holds: () => false, resume: noSwap },
     startReplayWriter: ({ eventLog: log, analytics: target, ...replay }) =>
       startWriter({ ...shared, eventLog: log, analytics: target, metrics: createMetrics(), replay }),
     raw: rawReplays({ folder: join(folder, 'replay-state'), eventLog, registry, analytics, geo }),

@@ -134,7 +134,10 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     hitsAppended: whole,
     finished: flag,
   },
-  pause: { swap: whole, over: flag, requestedAt: whole },
+  pause: {
+    ...{ swap: whole, over: flag, requestedAt: whole },
+    owner: (value) => value === undefined || oneOf(['swap', 'backup'])(value),
+  },
   tombstone: {
     siteId: filled,
     erasureId: filled,

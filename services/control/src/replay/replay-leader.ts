@@ -65,7 +65,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   const { eventLog, analytics, shadow, registry, clock, logger } = deps;
   const filling = createFilling(deps);
   const automatic = createAutomaticSteps(deps);
-  const swapping = { ...deps, filling, signal, putState };
+  const swapping = { ...deps, filling, signal, fence, putState };
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
   /**

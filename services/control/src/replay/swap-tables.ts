@@ -15,7 +15,10 @@ import { fillPositions, readsRaw } from './replay-progress.ts';
 export interface LiveWriters {
   nextSwap(): Promise<number>;
   pause(swap: number, signal: AbortSignal): Promise<PausedWriters>;
-  resume(): Promise<void>;
+  /** Whether the writers must pause for this swap now. */
+  holds(swap: number): boolean;
+  /** Ends the pause for this swap, and no other. */
+  resume(swap: number): Promise<void>;
 }
 
 type PausedWriters =
@@ -34,6 +37,8 @@ export interface SwapDeps {
   readonly clock: () => number;
   readonly filling: Filling;
   readonly signal: AbortSignal;
+  /** Rejects if this process is no longer the leader. */
+  fence(): Promise<void>;
   putState(state: ReplayState): Promise<void>;
 }
 
@@ -43,6 +48,7 @@ export interface SwapDeps {
  */
 const REACH_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
+const INTERRUPTED = 'the swap was interrupted before tables were exchanged';
 
 /** Begins a swap. First stores its numbers, so that another leader can continue it after a crash. */
 export async function beginSwap(
@@ -73,17 +79,18 @@ export async function continueSwap(
   state: ReplayState,
   swap: ReplaySwap,
 ): Promise<void> {
-  const { shadow, liveWriters, clock, putState, filling } = deps;
+  const { shadow, liveWriters, clock, fence, putState, filling } = deps;
   let { positions } = swap;
   if (positions === undefined) {
     const prepared = await prepare(deps, replay, state, swap);
-    if (typeof prepared === 'string') return giveUp(deps, state, prepared);
+    if (typeof prepared === 'string') return giveUp(deps, state, swap, prepared);
     positions = prepared;
     await putState({ ...state, swap: { ...swap, positions } });
   }
   await filling.stop();
   await shadow.exchange(swap.generation);
-  await liveWriters.resume();
+  await fence();
+  await liveWriters.resume(swap.number);
   const { swap: _, undoing, ...rest } = state;
   const swapped = { at: clock(), positions, rebuilds: swap.rebuilds ?? [] };
   await putState({ ...rest, phase: undoing ? 'undone' : 'swapped', swapped });
@@ -101,7 +108,10 @@ async function prepare(
   const erasure = erasing();
   if (erasure !== undefined) return erasure;
   const earlier = registry.writersPause();
-  if (earlier?.swap === swap.number && earlier.over) return 'the swap was interrupted before tables were exchanged';
+  if (earlier !== undefined && earlier.swap >= swap.number && !liveWriters.holds(swap.number)) return INTERRUPTED;
+  if (earlier?.owner === 'backup' && !earlier.over) {
+    return 'the writers are paused for a backup: request the swap again in a minute';
+  }
   // From here on the replay does not rest, so that the pause of the writers is short.
   await filling.lookAround(replay, { isSwap: true });
   const paused = await liveWriters.pause(swap.number, signal);
@@ -115,11 +125,10 @@ async function prepare(
   await filling.stop();
   await keepOldRollups(deps, `${replay.request.replayId}:${swap.number}`);
   // No erasure begins while the writers pause, so this check finds every erasure that concerns the swap.
-  return (
+  const problem =
     erasing() ??
-    (await booksProblem(deps, positions, { mayGrow: replay.request.from === 'archive', undoing: state.undoing })) ??
-    positions
-  );
+    (await booksProblem(deps, positions, { mayGrow: replay.request.from === 'archive', undoing: state.undoing }));
+  return problem ?? (liveWriters.holds(swap.number) ? positions : INTERRUPTED);
 }
 
 async function reaches(
@@ -181,8 +190,14 @@ async function booksProblem(
   return lost && `the ${side} do not have all ${lost[1]} records of the earlier log and partition ${lost[0]}`;
 }
 
-async function giveUp({ liveWriters, putState }: SwapDeps, state: ReplayState, refusal: string): Promise<void> {
-  await liveWriters.resume();
+async function giveUp(
+  { liveWriters, fence, putState }: SwapDeps,
+  state: ReplayState,
+  { number }: ReplaySwap,
+  refusal: string,
+): Promise<void> {
+  await fence();
+  await liveWriters.resume(number);
   const { swap: _, undoing, ...rest } = state;
   await putState({ ...rest, phase: undoing ? 'swapped' : 'follow', refusal });
 }

@@ -6,7 +6,7 @@ import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
-import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
+import { holdsPause, nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 
 export interface BackupSourceDeps {
   readonly dataDir: string;
@@ -36,7 +36,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const clickhouseDir = join(dataDir, 'clickhouse');
   const partsDir = join(clickhouseDir, 'shadow', FROZEN_NAME);
   const release = (): Promise<void> => rm(partsDir, { recursive: true, force: true });
-  const pauseDeps = { eventLog, registry, clock };
+  const pauseDeps = { eventLog, registry, clock, owner: 'backup' } as const;
   /** This file exists while the writer is paused for a backup, and contains the number of the pause. It can outlive the backup. */
   const pauseFile = join(dataDir, 'backup-pause');
   let retry: NodeJS.Timeout | undefined;
@@ -44,12 +44,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   async function freezeTables(): Promise<FrozenTables> {
     // Removes the frozen parts of a backup during which the process was killed.
     await release();
-    if (registry.writersPause()?.over === false) {
-      throw new DependencyError(
-        'analytics_unavailable',
-        'the writer is paused, for a replay that exchanges the tables or for a backup that has just ended: try again in a minute',
-      );
-    }
+    if (registry.writersPause()?.over === false) throw alreadyPaused();
     // An erasure or an expiry changes one table after the other. Tables that are frozen in the meantime would contradict each other.
     if (registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase === 'deleting')) {
       throw new DependencyError(
@@ -62,7 +57,10 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     clearTimeout(retry);
     await writeDurably(pauseFile, String(swap));
     try {
-      const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS });
+      const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS }).catch((error: unknown) => {
+        // A replay has begun a swap in the meantime.
+        throw error instanceof RangeError ? alreadyPaused() : error;
+      });
       if (paused.status === 'late') {
         throw new DependencyError(
           'analytics_unavailable',
@@ -71,6 +69,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
       }
       await analytics.freezeTables(FROZEN_NAME);
       const definitions = await readDefinitions(clickhouseDir, deps.database);
+      if (!holdsPause(pauseDeps, swap)) throw alreadyPaused();
       // A log that is copied during the pause would stop the writer after a restore.
       if (!(await endPause()))
         throw new DependencyError('event_log_unavailable', 'the end of the pause cannot be stored');
@@ -90,7 +89,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     try {
       if (!existsSync(pauseFile)) return true;
       const swap = Number(await readFile(pauseFile, 'utf8'));
-      if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps);
+      if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps, swap);
       await rm(pauseFile, { force: true });
       return true;
     } catch (error) {
@@ -106,12 +105,21 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   }
 
   async function recover(): Promise<void> {
+    const pause = registry.writersPause();
+    if (pause?.owner === 'backup' && !pause.over) await writeDurably(pauseFile, String(pause.swap));
     await endPause();
     await release();
     await rm(backupFolder(dataDir), { recursive: true, force: true });
   }
 
   return { logId: eventLog.logId, dataDir, copyLog: (folder) => eventLog.copyTo(folder), freezeTables, recover };
+}
+
+function alreadyPaused(): DependencyError {
+  return new DependencyError(
+    'analytics_unavailable',
+    'the writer is paused, for a replay that exchanges the tables or for a backup that has just ended: try again in a minute',
+  );
 }
 
 /** The definitions of the database and of all its tables, including empty tables. ClickHouse reads these files when it starts. */

@@ -6,7 +6,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
-import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
+import { holdsPause, nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import type { OpenAnalytics } from '../ports/open-analytics.ts';
 import type { Ports } from '../ports/open-ports.ts';
@@ -52,7 +52,7 @@ export function startReplays(deps: ReplaysDeps): Replays {
 
   async function start(): Promise<void> {
     await store.ready;
-    const pausing = { eventLog, registry, clock };
+    const pausing = { eventLog, registry, clock, owner: 'swap' } as const;
     const limits = writerLimits(config);
     const states = replayStateStores({ config, logger, clock, disk, stack });
     const replayer = stack.add(
@@ -62,7 +62,8 @@ export function startReplays(deps: ReplaysDeps): Replays {
         liveWriters: {
           nextSwap: () => nextSwap(pausing),
           pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
-          resume: () => resumeWriters(pausing),
+          holds: (swap) => holdsPause(pausing, swap),
+          resume: (swap) => resumeWriters(pausing, swap),
         },
         startReplayWriter: ({ eventLog: log, analytics: tables, ...replay }) =>
           startWriter({

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { EventLog } from '@weir/ports/event-log';
-import type { Registry } from '@weir/ports/registry';
+import type { PauseOwner, Registry, WritersPause } from '@weir/ports/registry';
 import { readCommitted } from '../resume-point.ts';
 
 export interface PauseDeps {
   readonly eventLog: EventLog;
   readonly registry: Pick<Registry, 'writersPause' | 'putWritersPause'>;
   readonly clock: () => number;
+  /** Pauses of other owners are neither joined nor ended. */
+  readonly owner: PauseOwner;
 }
 
 /** The position at which the writer of one partition stopped. Every row before it is stored in the live tables. */
@@ -36,7 +38,8 @@ export async function nextSwap(deps: PauseDeps): Promise<number> {
 /**
  * Asks the writers of all partitions to pause for this swap or backup. Resolves with their positions when all have paused. Nothing is then
  * inserted into the live tables until `resumeWriters`, even if writers crash. If the pause takes longer than `limitMs` since the
- * request, the pause is ended, and the result is `late`. Throws `RangeError` if this pause is over or a later one was requested. After a rejection
+ * request, the pause is ended, and the result is `late`. Throws `RangeError` if this pause is over, if a later one was requested, or if the writers
+ * pause for another owner. Two owners can take the same number at the same time: one of them gets this error. After a rejection
  * (`event_log_unavailable`) or a crash, the writers may stay paused: call `pauseWriters` again with the same number, or call
  * `resumeWriters`.
  */
@@ -45,15 +48,17 @@ export async function pauseWriters(
   swap: number,
   { signal, limitMs = PAUSE_WITHIN_MS }: { readonly signal?: AbortSignal; readonly limitMs?: number } = {},
 ): Promise<Paused> {
-  const { registry, clock } = deps;
+  const { registry, clock, owner } = deps;
   let request = registry.writersPause();
-  if (request === undefined || request.swap < swap) {
-    request = { swap, over: false, requestedAt: clock() };
+  if (request === undefined || (request.swap < swap && (request.over || isOwn(deps, request)))) {
+    request = { swap, owner, over: false, requestedAt: clock() };
     await registry.putWritersPause(request);
   }
-  if (request.swap !== swap || request.over) throw new RangeError(`the pause for swap ${swap} is over`);
   for (;;) {
     const partitions = await pausedPartitions(deps);
+    // Checked each time: another owner can have requested a pause at the same moment. The later request counts.
+    if (!holdsPause(deps, swap))
+      throw new RangeError(`the pause for swap ${swap} is over, or the writers pause for another owner`);
     const late = partitions.filter(({ paused }) => paused !== swap).map(({ partition }) => partition);
     if (late.length === 0) {
       return {
@@ -69,16 +74,26 @@ export async function pauseWriters(
   }
 }
 
+/** Whether the writers must pause for this swap or backup of this owner now. */
+export function holdsPause(deps: Pick<PauseDeps, 'registry' | 'owner'>, swap: number): boolean {
+  const request = deps.registry.writersPause();
+  return request?.swap === swap && !request.over && isOwn(deps, request);
+}
+
 /**
- * Ends the pause, even if the registry has lost the request for the pause. Resolves when the end is durably stored. The writers continue within a
- * second.
+ * Ends the pause for this swap or backup, even if the registry has lost the request for the pause. Changes nothing if the registry has a later
+ * request or one of another owner. Resolves when the end is durably stored. The writers continue within a second.
  */
-export async function resumeWriters(deps: PauseDeps): Promise<void> {
-  const swap = (await nextSwap(deps)) - 1;
-  const { registry, clock } = deps;
+export async function resumeWriters(deps: PauseDeps, swap: number): Promise<void> {
+  const { registry, clock, owner } = deps;
   const request = registry.writersPause();
-  if (request?.swap === swap && request.over) return;
-  await registry.putWritersPause({ swap, over: true, requestedAt: request?.requestedAt ?? clock() });
+  const isLost = request === undefined || (request.swap < swap && request.over);
+  if (!isLost && !holdsPause(deps, swap)) return;
+  await registry.putWritersPause({ swap, owner, over: true, requestedAt: request?.requestedAt ?? clock() });
+}
+
+function isOwn({ owner }: Pick<PauseDeps, 'owner'>, request: WritersPause): boolean {
+  return (request.owner ?? owner) === owner;
 }
 
 async function pausedPartitions({ eventLog }: PauseDeps) {
