@@ -6,6 +6,7 @@ import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import {
   GROUP_ARCHIVER,
   GROUP_ENRICHER,
+  GROUP_IMPORTS,
   GROUP_PARQUET,
   GROUP_REPLAY,
   GROUP_REPLAY_ENRICHER,
@@ -45,6 +46,7 @@ describe('infra/kafka/acls.json', () => {
         `${GROUP_ENRICHER}.${TOPIC_RAW}`,
         `${GROUP_WRITER}.${TOPIC_ENRICHED}`,
         `${GROUP_WRITER}.${TOPIC_RAW}`,
+        `${GROUP_IMPORTS}.${TABLE_REGISTRY}`,
         `${GROUP_PARQUET}.${TABLE_REGISTRY}`,
         `${GROUP_REPLAY}.${TABLE_REGISTRY}`,
         `${GROUP_REPLAY_WRITER}.${TOPIC_ENRICHED}`,

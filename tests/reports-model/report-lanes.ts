@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomFillSync } from 'node:crypto';
 import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
 import { createControl } from '@weir/control/control';
+import { SOLE_TERM } from '@weir/control/imports/import-term';
 import { buildDays } from '@weir/control/visit-slots/build-days';
 import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import { createEventIds } from '@weir/domain/ingest/event-id';
@@ -108,6 +109,7 @@ async function openLane(engines: ControlHarness, dashboardDir: string) {
     closing: new AbortController().signal,
     enrichedRetentionMs: Number.POSITIVE_INFINITY,
     replayProblem: async () => undefined,
+    importTerm: () => SOLE_TERM,
     pipelineStatus: async () => [],
     findClientIp: createFindClientIp(PROXIES),
     proxies: PROXIES,

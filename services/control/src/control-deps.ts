@@ -16,8 +16,8 @@ import type { ExportedTables } from './exports/export-deps.ts';
 import type { ExportSlots } from './exports/export-slots.ts';
 import type { Reply } from './http/admin-reply.ts';
 import type { StreamReply } from './http/send-stream.ts';
-import type { RestoredRows } from './imports/append-result.ts';
-import type { ImportLeases } from './imports/import-lease.ts';
+import type { ImportDesk } from './imports/import-desk.ts';
+import type { ImportTerm } from './imports/import-term.ts';
 import type { Installation } from './pipeline/installation.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
@@ -43,6 +43,8 @@ export interface ControlDeps {
   readonly enrichedRetentionMs: number;
   /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
   readonly replayProblem: () => Promise<string | undefined>;
+  /** Undefined if another process accepts imports. */
+  readonly importTerm: () => ImportTerm | undefined;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
   /** Aborts when this process begins to end. Answers without an end, such as live events, must then be ended. */
@@ -89,8 +91,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   /** Runs the calls that redrive dead letters one after the other. */
   readonly runRedrive: RunExclusive;
   readonly diffRuns: DiffRuns;
-  readonly importLeases: ImportLeases;
-  readonly restoredRows: RestoredRows;
+  /** Undefined if another process accepts imports. */
+  readonly importDesk: () => ImportDesk | undefined;
   readonly exportSlots: ExportSlots;
   /**
    * The tables for exports. If a swap (docs/glossary.md) exchanges the tables during a query, `tables` runs the query again. An export ends with an

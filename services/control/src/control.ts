@@ -5,8 +5,7 @@ import type { AdminDeps, ControlDeps } from './control-deps.ts';
 import { createExportSlots } from './exports/export-slots.ts';
 import { sendError } from './http/admin-reply.ts';
 import { mountAdminRoutes } from './http/admin-route.ts';
-import { createImportLeases } from './imports/import-lease.ts';
-import { createRestoredRows } from './imports/restored-rows.ts';
+import { createImportDesks } from './imports/import-desk.ts';
 import { LISTENERS_MAX } from './live/live-route.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
@@ -66,11 +65,10 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     },
     runRedrive: createMutex(),
     diffRuns: createDiffRuns(clock),
-    importLeases: createImportLeases(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),
     runLive: createReadSlots(LISTENERS_MAX),
-    restoredRows: createRestoredRows({ ...others, tables }),
+    importDesk: createImportDesks({ ...others, tables }),
     exportedTables: analytics,
     exportSlots: createExportSlots(EXPORTS_MAX),
     newEventId: createEventIds(clock, (bytes) => bytes.set(randomBytes(bytes.length))),

@@ -12,6 +12,7 @@ import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limite
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
 import { startErasures } from '@weir/control/erasure/start-erasures';
+import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
 import type { LeaderDeps } from '@weir/control/replay/replay-leader';
 import { startReplayer } from '@weir/control/replay/replayer';
 import { startRetention } from '@weir/control/retention/start-retention';
@@ -36,22 +37,17 @@ import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
 import { holdsPause, nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import express from 'express';
+import { ADMIN_TOKEN, createCall } from './create-call.ts';
 import { createFailingPlaces } from './failing-places.ts';
 
-export const ADMIN_TOKEN = 'test-admin-token-0123456789';
 const SCHEMAS = join(__dirname, '../../../schemas/clickhouse');
 const CLICKHOUSE = join(__dirname, '../../../packages/embedded-clickhouse/src/clickhouse-server.ts');
 
 const PROXIES = { trustedProxies: ['127.0.0.1'], clientIpHeader: undefined };
 
-export type ControlHarness = Awaited<ReturnType<typeof openControlHarness>>;
+export { ADMIN_TOKEN, type Reply } from './create-call.ts';
 
-export interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of the body
-  readonly body: any;
-}
+export type ControlHarness = Awaited<ReturnType<typeof openControlHarness>>;
 
 export interface ReplayedFrom {
   readonly archive?: ObjectStore;
@@ -144,7 +140,7 @@ export async function openControlHarness(
   let replayer = lead();
 
   const rateLimiter = createMemoryRateLimiter({ clock });
-  const makeControl = () =>
+  const makeControl = (importTerm: () => ImportTerm | undefined = () => SOLE_TERM) =>
     createControl({
       registry,
       eventLog: decorate(eventLog),
@@ -154,6 +150,7 @@ export async function openControlHarness(
       archive,
       enrichedRetentionMs: replayRetentionMs,
       replayProblem: async () => replayer.problem(),
+      importTerm,
       addressSealer: createAddressSealer({ registry, randomBytes }),
       adminToken,
       closing: closing.signal,
@@ -204,21 +201,7 @@ export async function openControlHarness(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  async function call(
-    method: string,
-    path: string,
-    body?: unknown,
-    token: string = ADMIN_TOKEN,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Reply> {
-    const response = await fetch(`${url}/api/admin${path}`, {
-      method,
-      headers: { ...headers, authorization: `Bearer ${token}` },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
-  }
+  const call = createCall(url);
 
   return {
     url,
@@ -249,6 +232,16 @@ export async function openControlHarness(
     },
     /** The process ID of the embedded ClickHouse. */
     clickhousePid: () => engine.pid() ?? 0,
+    /** Starts a second control on the same log, registry and tables, as in another process. Close it before the harness. */
+    async openControl(importTerm: () => ImportTerm | undefined) {
+      const { router } = makeControl(importTerm);
+      const second = createServer(express().use(router));
+      await new Promise<void>((resolve) => second.listen(0, '127.0.0.1', resolve));
+      return {
+        call: createCall(`http://127.0.0.1:${(second.address() as AddressInfo).port}`),
+        close: () => new Promise((resolve) => second.close(resolve)),
+      };
+    },
     /** Deletes everything that control keeps in memory, as a kill of the process does. */
     forgetControl() {
       control = makeControl();

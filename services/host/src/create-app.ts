@@ -2,6 +2,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import type { BackupControl } from '@weir/control/backups/backup-control';
 import { createControl } from '@weir/control/control';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
+import type { ImportTerm } from '@weir/control/imports/import-term';
 import type { Installation } from '@weir/control/pipeline/installation';
 import { embeddedReportsAtOnce } from '@weir/control/reports/report-queue';
 import { createEventIds } from '@weir/domain/ingest/event-id';
@@ -46,6 +47,8 @@ export interface AppDeps {
   /** The text of /metrics, if another thread or process has metrics too. */
   readonly metricsText: (() => Promise<string>) | undefined;
   readonly replayProblem: () => Promise<string | undefined>;
+  /** Undefined if another process accepts imports. */
+  readonly importTerm: () => ImportTerm | undefined;
   readonly logger: Logger;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -72,6 +75,7 @@ export function createApp(deps: AppDeps): Gateway {
           archive: deps.archive,
           enrichedRetentionMs: enrichedRetentionMs(config),
           replayProblem: deps.replayProblem,
+          importTerm: deps.importTerm,
           addressSealer,
           adminToken,
           closing: deps.closing,

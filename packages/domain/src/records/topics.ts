@@ -18,5 +18,7 @@ export const GROUP_REPLAY = 'weir-replay';
 export const GROUP_REPLAY_ENRICHER = 'weir-replay-enricher';
 /** The consumer group that elects the process which exports Parquet files. */
 export const GROUP_PARQUET = 'weir-parquet';
+/** The consumer group that elects the process which accepts imports. */
+export const GROUP_IMPORTS = 'weir-imports';
 /** The group of the writer that fills the shadow tables (docs/glossary.md) of a replay. */
 export const GROUP_REPLAY_WRITER = 'weir-replay-writer';

@@ -5,9 +5,12 @@ import { appendHits } from './append-hits.ts';
 import { type RestoredRows, SETTLE_MS } from './append-result.ts';
 import { findMissingHits } from './find-missing-hits.ts';
 import type { ImportChunk, ImportHit } from './import-chunk.ts';
+import type { ImportDesk } from './import-desk.ts';
 import type { ImportLease } from './import-lease.ts';
 import { importView } from './import-view.ts';
 import { putEntry } from './put-entry.ts';
+
+type ChunkDeps = Omit<AdminDeps, keyof ImportDesk> & ImportDesk;
 
 const WAITING = 'waiting until the pipeline has stored all records of the log';
 
@@ -18,7 +21,7 @@ const WAITING = 'waiting until the pipeline has stored all records of the log';
  * rows, and not only after a failure, because another dump can contain the same rows.
  */
 export async function takeChunk(
-  deps: AdminDeps,
+  deps: ChunkDeps,
   lease: ImportLease,
   siteId: string,
   fileDigest: string,
@@ -56,7 +59,7 @@ export async function takeChunk(
  * resolves with the reason why they were not stored.
  */
 async function appendChunk(
-  deps: AdminDeps,
+  deps: ChunkDeps,
   siteId: string,
   fileDigest: string,
   hits: readonly ImportHit[],
@@ -69,7 +72,7 @@ async function appendChunk(
 
 /** Returns the hits to append: all hits, but of the pending lines only those that the log does not have. Otherwise an error reply. */
 async function hitsToAppend(
-  deps: AdminDeps,
+  deps: ChunkDeps,
   lease: ImportLease,
   entry: ImportLedgerEntry,
   hits: readonly ImportHit[],

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
-import type { AdminDeps } from '../control-deps.ts';
+import type { EventLog } from '@weir/ports/event-log';
+import type { SteadyTables } from '../steady-tables.ts';
 
 const POLL_MS = 25;
 
@@ -10,7 +11,7 @@ const POLL_MS = 25;
  * suffice, because they do not show records that are between the enricher and the writer.
  */
 export async function waitUntilStored(
-  deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock'>,
+  deps: { readonly eventLog: EventLog; readonly tables: SteadyTables; readonly clock: () => number },
   withinMs: number,
 ): Promise<boolean> {
   const { eventLog, tables, clock } = deps;

@@ -15,6 +15,7 @@ export const CHUNK_BYTES_MAX = 8 * 1024 * 1024;
 const IMPORTS_PER_SITE_MAX = 10_000;
 const QUERYABLE_WAIT_MS = 10_000;
 const DIGEST = new RegExp(FILE_DIGEST_PATTERN);
+const NOT_ELECTED = 'another process of Weir accepts imports, or has just ended: send the request again';
 const HELD = 'another import of this file is running';
 
 export function listImports({ registry }: AdminDeps, { params }: AdminRequest): Reply {
@@ -27,7 +28,7 @@ export function beginImport(
   deps: AdminDeps,
   { params, body }: AdminRequest<{ readonly file_digest: string }>,
 ): Promise<Reply> {
-  const { registry, importLeases, runExclusive, randomBytes, clock } = deps;
+  const { registry, runExclusive, randomBytes, clock } = deps;
   return runExclusive(async (): Promise<Reply> => {
     const siteId = params.site_id ?? '';
     if (registry.site(siteId) === undefined) return notFound('site');
@@ -38,10 +39,12 @@ export function beginImport(
     if (known === undefined && registry.imports(siteId).length >= IMPORTS_PER_SITE_MAX) {
       return conflict(`the site has ${IMPORTS_PER_SITE_MAX} imports, the most there can be`);
     }
+    const desk = deps.importDesk();
+    if (desk === undefined) return busy(NOT_ELECTED);
     const lease = randomId('lease', randomBytes);
-    if (importLeases.take(`${siteId}/${fileDigest}`, lease) === undefined) return busy(HELD);
+    if (desk.importLeases.take(`${siteId}/${fileDigest}`, lease) === undefined) return busy(HELD);
     const entry = known ?? newEntry(siteId, fileDigest, clock());
-    if (known === undefined) await registry.putImport(entry);
+    if (known === undefined) await desk.registry.putImport(entry);
     return ok({ ...importView(entry), lease });
   });
 }
@@ -53,9 +56,12 @@ export async function importChunk(deps: AdminDeps, { params, body }: AdminReques
   if ('problem' in body) return invalid(body.problem);
   const chunk = readChunk(body.value);
   if ('problem' in chunk) return invalid(chunk.problem);
-  const lease = deps.importLeases.extend(keyOf(entry), body.value.lease);
+  const desk = deps.importDesk();
+  if (desk === undefined) return busy(NOT_ELECTED);
+  const lease = desk.importLeases.extend(keyOf(entry), body.value.lease);
   if (lease === undefined) return busy(HELD);
-  return lease.run(() => takeChunk(deps, lease, entry.siteId, entry.fileDigest, chunk.value));
+  const { siteId, fileDigest } = entry;
+  return desk.run(() => lease.run(() => takeChunk({ ...deps, ...desk }, lease, siteId, fileDigest, chunk.value)));
 }
 
 /** Marks the import as finished, and waits up to 10 s until the rows can be queried. `queryable`: whether they can. */
@@ -66,16 +72,26 @@ export async function completeImport(
   const entry = entryOf(deps, params);
   if (entry === undefined) return notFound('import');
   if ('problem' in body) return invalid(body.problem);
-  const { siteId, fileDigest } = entry;
-  const { lines, lease: leaseId } = body.value;
-  const finish = () => finishImport(deps, siteId, fileDigest, lines);
-  const lease = entry.finished ? undefined : deps.importLeases.extend(keyOf(entry), leaseId);
-  if (!entry.finished && lease === undefined) return busy(HELD);
-  const finished = await (lease === undefined ? finish() : lease.run(finish));
+  const finished = await finish(deps, entry, body.value);
   if (isReply(finished)) return finished;
-  deps.importLeases.release(keyOf(entry), leaseId);
   const queryable = await waitUntilStored(deps, QUERYABLE_WAIT_MS);
   return ok({ ...importView(finished), queryable });
+}
+
+async function finish(
+  deps: AdminDeps,
+  { siteId, fileDigest, finished: isFinished }: ImportLedgerEntry,
+  { lines, lease: leaseId }: { readonly lease: string; readonly lines: number },
+): Promise<ImportLedgerEntry | Reply> {
+  if (isFinished) return finishImport(deps, siteId, fileDigest, lines);
+  const desk = deps.importDesk();
+  if (desk === undefined) return busy(NOT_ELECTED);
+  const key = `${siteId}/${fileDigest}`;
+  const lease = desk.importLeases.extend(key, leaseId);
+  if (lease === undefined) return busy(HELD);
+  const finished = await desk.run(() => lease.run(() => finishImport({ ...deps, ...desk }, siteId, fileDigest, lines)));
+  if (!isReply(finished)) desk.importLeases.release(key, leaseId);
+  return finished;
 }
 
 /** Releases the lease of an import, so that it can be continued later. */
@@ -83,7 +99,9 @@ export function releaseImport(deps: AdminDeps, { params, body }: AdminRequest<{ 
   const entry = entryOf(deps, params);
   if (entry === undefined) return notFound('import');
   if ('problem' in body) return invalid(body.problem);
-  deps.importLeases.release(keyOf(entry), body.value.lease);
+  const desk = deps.importDesk();
+  if (desk === undefined) return busy(NOT_ELECTED);
+  desk.importLeases.release(keyOf(entry), body.value.lease);
   return ok(importView(entry));
 }
 

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { type ImportElection, startImportElection } from '@weir/control/imports/import-election';
+import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
 import { startParquetExporter } from '@weir/control/parquet/parquet-exporter';
 import { startRebuild } from '@weir/control/rebuild/start-rebuild';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -27,12 +29,14 @@ export interface ConsumersDeps {
 export interface Consumers {
   /** Resolves when all of them run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
+  /** Undefined if another process accepts imports. */
+  importTerm(): ImportTerm | undefined;
   close(): Promise<void>;
 }
 
 /**
  * In a process with the role control, starts the rebuild of the tables after migrations (docs/decisions/0038), and the Parquet exporter if it is
- * configured, as soon as the tables are up to date.
+ * configured, as soon as the tables are up to date. With Kafka, several processes can have this role: they elect the one that accepts imports.
  */
 export function startConsumers(deps: ConsumersDeps): Consumers {
   const { roles, config, ports, store, logger, clock, readiness } = deps;
@@ -59,6 +63,15 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     );
   };
 
+  let election: ImportElection | undefined;
+  const isAlone = config.engines.kafka === undefined;
+  const importElection = async (): Promise<void> => {
+    const onError = (error: unknown): void =>
+      logger.warn({ err: error }, 'imports: retrying to take part in the election');
+    const joined = await startImportElection({ eventLog: ports.eventLog, clock, onError });
+    election = stack.add(joined, (running) => running.close());
+  };
+
   const starting: Promise<void>[] = [];
   const begin = (name: string, work: Promise<void>): void => {
     readiness.until(name, work);
@@ -68,11 +81,14 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   if (store !== undefined && roles.includes('control')) begin('rebuild start', rebuild(store));
   if (store !== undefined && roles.includes('control')) begin('parquet start', parquetExporter(store));
 
+  if (!isAlone && roles.includes('control')) begin('import election start', importElection());
+
   const started = Promise.all(starting).then(() => undefined);
   // `startWeir` (start-weir.ts) awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
   started.catch(() => undefined);
   return {
     started,
+    importTerm: () => (isAlone ? SOLE_TERM : election?.term()),
     async close() {
       await Promise.allSettled(starting);
       await stack.close();

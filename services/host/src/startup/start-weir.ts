@@ -198,6 +198,7 @@ async function start(
     pipelineStatus: async () => pipeline.status(),
     gateways,
     metricsText: sources.length === 0 ? undefined : () => textOf(metrics, sources),
+    importTerm: consumers.importTerm,
     replayProblem: async () => (inThread === undefined ? replays?.problem() : inThread.replayProblem()),
     logger,
     clock,

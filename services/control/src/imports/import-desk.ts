@@ -1,0 +1,65 @@
+import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
+import type { SteadyTables } from '../steady-tables.ts';
+import type { RestoredRows } from './append-result.ts';
+import { createImportLeases, type ImportLeases } from './import-lease.ts';
+import type { ImportTerm } from './import-term.ts';
+import { createRestoredRows } from './restored-rows.ts';
+
+export interface ImportDeskDeps {
+  readonly eventLog: EventLog;
+  readonly registry: Registry;
+  readonly tables: SteadyTables;
+  readonly clock: () => number;
+  /** Undefined if another process accepts imports. */
+  readonly importTerm: () => ImportTerm | undefined;
+}
+
+/** What imports need. The leases and the restored rows are forgotten at the end of a term, because another process can then append rows. */
+export interface ImportDesk {
+  readonly importLeases: ImportLeases;
+  readonly restoredRows: RestoredRows;
+  /**
+   * The log and the registry. Before each append and before each change of the ledger, they check that the term has not ended. If it has, `append`
+   * and `putImport` reject with `partition_lost`, and nothing is written.
+   */
+  readonly eventLog: EventLog;
+  readonly registry: Registry;
+  readonly run: ImportTerm['run'];
+}
+
+/** Returns a function that returns the desk of the present term, or undefined if another process accepts imports. */
+export function createImportDesks(deps: ImportDeskDeps): () => ImportDesk | undefined {
+  const desks = new WeakMap<ImportTerm, ImportDesk>();
+  return () => {
+    const term = deps.importTerm();
+    if (term === undefined) return undefined;
+    const desk = desks.get(term) ?? openDesk(deps, term);
+    desks.set(term, desk);
+    return desk;
+  };
+}
+
+function openDesk({ tables, clock, ...deps }: ImportDeskDeps, { fence, run }: ImportTerm): ImportDesk {
+  const eventLog: EventLog = {
+    ...deps.eventLog,
+    async append(topic, records) {
+      await fence();
+      return deps.eventLog.append(topic, records);
+    },
+  };
+  const registry: Registry = {
+    ...deps.registry,
+    async putImport(entry) {
+      await fence();
+      await deps.registry.putImport(entry);
+    },
+  };
+  return {
+    importLeases: createImportLeases(clock),
+    restoredRows: createRestoredRows({ eventLog, tables, clock }),
+    eventLog,
+    registry,
+    run,
+  };
+}

@@ -1,0 +1,10 @@
+/** The time in which a process accepts imports. No other process does so in this time. */
+export interface ImportTerm {
+  /** Rejects with `partition_lost` if another process was elected, and with `event_log_unavailable` if this is not known. */
+  fence(): Promise<void>;
+  /** Runs a task of an import. The term does not pass to another process while a task runs, unless this process is unreachable. */
+  run<T>(task: () => Promise<T>): Promise<T>;
+}
+
+/** The term of a process that is the only one with the data. */
+export const SOLE_TERM: ImportTerm = { fence: async () => undefined, run: (task) => task() };
