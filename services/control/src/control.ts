@@ -6,7 +6,8 @@ import { createExportSlots } from './exports/export-slots.ts';
 import { sendError } from './http/admin-reply.ts';
 import { mountAdminRoutes } from './http/admin-route.ts';
 import { createImportDesks } from './imports/import-desk.ts';
-import { LISTENERS_MAX } from './live/live-route.ts';
+import { createListenerSlots } from './live/listener-slots.ts';
+import { LISTENERS_MAX, LISTENERS_PER_SITE_MAX } from './live/live-route.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
 import { createDiffRuns } from './replay/diff/diff-runs.ts';
@@ -67,7 +68,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     diffRuns: createDiffRuns(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),
-    runLive: createReadSlots(LISTENERS_MAX),
+    runLive: createListenerSlots(LISTENERS_MAX, LISTENERS_PER_SITE_MAX),
     importDesk: createImportDesks({ ...others, tables }),
     exportedTables: analytics,
     exportSlots: createExportSlots(EXPORTS_MAX),

@@ -101,14 +101,35 @@ describe('reports are answered a few at a time', () => {
     expect(order).toHaveLength(6);
   });
 
-  test('too many waiting questions are refused', async () => {
+  const refused = { code: 'analytics_unavailable' };
+
+  test('too many waiting questions of a site are refused, and other sites are answered', async () => {
     const queue = createReportQueue<string>(() => 0);
     const block = deferred();
-    const asked = Array.from({ length: 260 }, (_, n) => queue.ask(question(String(n)), () => block.result));
-    await expect(queue.ask(question('one more'), async () => '')).rejects.toMatchObject({
-      code: 'analytics_unavailable',
-    });
+    const ask = (n: number, site: string) => queue.ask(question(`${site} ${n}`, site), () => block.result);
+    const asked = Array.from({ length: 4 + 192 }, (_, n) => ask(n, 'busy'));
+    await expect(ask(196, 'busy')).rejects.toMatchObject(refused);
+    asked.push(...Array.from({ length: 64 }, (_, n) => ask(n, 'quiet')));
+    await expect(ask(64, 'quiet')).rejects.toMatchObject(refused);
     block.end('');
     await Promise.all(asked);
+  });
+
+  test('a waiting question makes room when its callers leave', async () => {
+    const queue = createReportQueue<string>(() => 0);
+    const block = deferred();
+    const leaving = Array.from({ length: 192 }, () => new AbortController());
+    const running = Array.from({ length: 4 }, (_, n) => queue.ask(question(`running ${n}`), () => block.result));
+    const waiting = leaving.map(({ signal }, n) =>
+      queue.ask(question(`waiting ${n}`, 'site', signal), () => block.result),
+    );
+    const left = Promise.allSettled(waiting);
+    await expect(queue.ask(question('refused'), async () => '')).rejects.toMatchObject(refused);
+    for (const caller of leaving) caller.abort();
+    expect(new Set((await left).map(({ status }) => status))).toEqual(new Set(['rejected']));
+    const later = queue.ask(question('later'), async () => 'later');
+    block.end('');
+    expect((await later).answer).toBe('later');
+    await Promise.all(running);
   });
 });

@@ -12,6 +12,8 @@ import { shownToViewers } from './shown-to-viewers.ts';
 
 /** The maximum number of listeners of all sites together, in one process. Each listener asks the log for its end four times a second. */
 export const LISTENERS_MAX = 32;
+/** The maximum number of listeners of one site, so that one viewer cannot take the places of all sites. */
+export const LISTENERS_PER_SITE_MAX = 16;
 const RETRY_AFTER_SECONDS = 10;
 const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_ENRICHED) as LogTopic;
 
@@ -38,10 +40,13 @@ export function live(deps: AdminDeps, { params, http, caller, context }: AdminRe
   });
   // One text is held ready for the connection, so a slow listener stops the reading of the log.
   const stream = Readable.from(events, { highWaterMark: 1 });
-  const open = runLive(() => new Promise<void>((resolve) => void stream.once('close', resolve)));
+  const open = runLive(siteId, () => new Promise<void>((resolve) => void stream.once('close', resolve)));
   if (open !== undefined) return reply(stream);
   stream.destroy();
-  return unavailable(`${LISTENERS_MAX} listeners are connected, the most at a time`, RETRY_AFTER_SECONDS);
+  return unavailable(
+    `${LISTENERS_PER_SITE_MAX} listeners of this site, or ${LISTENERS_MAX} of all sites, are connected, the most at a time`,
+    RETRY_AFTER_SECONDS,
+  );
 }
 
 function reply(stream: Readable): StreamReply {

@@ -26,7 +26,7 @@ export interface ReportQueue<Answer> {
    * Resolves with the result of `work`, which is called when a place is free. Sites take turns. The same question, asked again within
    * `sharedMs` after it was first asked, gets the same answer without more work. A caller leaves when the signal of its question aborts:
    * its promise rejects with the reason of that signal. When all callers of a question have left, the signal that `work` received
-   * aborts. Rejects with `analytics_unavailable` if too many questions wait.
+   * aborts. Rejects with `analytics_unavailable` if too many questions of the site, or of all sites, wait.
    */
   ask(question: Question, work: (context: RequestContext) => Promise<Answer>): Promise<Answered<Answer>>;
 }
@@ -38,6 +38,8 @@ export const SHARED_MS = 1_000;
  */
 export const RUNNING_MAX = 4;
 const WAITING_MAX = 256;
+/** The maximum number of waiting reports of one site. The rest of `WAITING_MAX` is left to the other sites. */
+const WAITING_PER_SITE_MAX = 192;
 
 /**
  * The number of reports that run at once on this machine with the embedded engine: one for each core, and at least 2. More would share the same
@@ -70,9 +72,12 @@ export function createReportQueue<Answer>(clock: () => number, runningMax = RUNN
 
 type TakeTurn = <T>(siteId: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** Runs at most `runningMax` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. */
+/**
+ * Runs at most `runningMax` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. A waiting task is
+ * removed when its signal aborts.
+ */
 function createTurns(runningMax: number): TakeTurn {
-  const waiting = new Map<string, (() => void)[]>();
+  const waiting = new Map<string, Set<() => void>>();
   let running = 0;
   let waitingCount = 0;
 
@@ -80,28 +85,47 @@ function createTurns(runningMax: number): TakeTurn {
     const [first] = waiting;
     if (first === undefined || running >= runningMax) return;
     const [siteId, starts] = first;
-    const start = starts.shift();
+    const [start] = starts;
+    if (start === undefined) return;
+    remove(siteId, start);
     // Deleting the site and adding it again puts it behind the others.
-    waiting.delete(siteId);
-    if (starts.length > 0) waiting.set(siteId, starts);
-    waitingCount -= 1;
+    if (waiting.delete(siteId)) waiting.set(siteId, starts);
     running += 1;
-    start?.();
+    start();
+  }
+
+  function remove(siteId: string, start: () => void): void {
+    const starts = waiting.get(siteId);
+    if (!starts?.delete(start)) return;
+    waitingCount -= 1;
+    if (starts.size === 0) waiting.delete(siteId);
+  }
+
+  function waitForTurn(siteId: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        remove(siteId, start);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      waiting.set(siteId, (waiting.get(siteId) ?? new Set()).add(start));
+      waitingCount += 1;
+      startNext();
+    });
   }
 
   return async (siteId, signal, work) => {
-    if (waitingCount >= WAITING_MAX) {
-      throw new DependencyError(
-        'analytics_unavailable',
-        `${WAITING_MAX} reports are waiting: send the request again later`,
-      );
+    const ofSite = waiting.get(siteId)?.size ?? 0;
+    if (waitingCount >= WAITING_MAX || ofSite >= WAITING_PER_SITE_MAX) {
+      const tooMany = ofSite >= WAITING_PER_SITE_MAX ? `${ofSite} reports of this site` : `${WAITING_MAX} reports`;
+      throw new DependencyError('analytics_unavailable', `${tooMany} are waiting: send the request again later`);
     }
-    waitingCount += 1;
-    const turn = new Promise<void>((resolve) => {
-      waiting.set(siteId, [...(waiting.get(siteId) ?? []), resolve]);
-    });
-    startNext();
-    await turn;
+    signal.throwIfAborted();
+    await waitForTurn(siteId, signal);
     try {
       signal.throwIfAborted();
       return await work();
