@@ -188,6 +188,25 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       endless.destroy();
     });
 
+    it('cancels a streamed query when the signal aborts before its first byte', async () => {
+      const running = async (): Promise<number> => {
+        const [row] = await analytics.select<{ n: string | number }>(
+          "SELECT count() AS n FROM system.processes WHERE query LIKE '%left_by_signal%' AND query NOT LIKE '%system.processes%'",
+        );
+        return Number(row?.n);
+      };
+      const abort = new AbortController();
+      const query = 'SELECT sum(cityHash64(number)) AS left_by_signal FROM numbers(100000000000)';
+      const options = { format: 'JSONEachRow', secondsMax: 600, signal: abort.signal } as const;
+      const ended = expect(analytics.streamQuery(query, {}, options)).rejects.toMatchObject({
+        name: 'DependencyError',
+      });
+      await eventually('the query to run', async () => (await running()) === 1);
+      abort.abort();
+      await ended;
+      await eventually('the query to be cancelled', async () => (await running()) === 0);
+    });
+
     it('`ping` and `responds` resolve', async () => {
       await expect(analytics.ping()).resolves.toBeUndefined();
       await expect(analytics.responds(10_000)).resolves.toBeUndefined();

@@ -59,7 +59,7 @@ export interface Analytics {
 
   /**
    * Runs a read-only query of Weir, which must have no FORMAT clause. Resolves with a stream of its answer in `format`, at the latest when
-   * the first byte is available. The store computes the answer as fast as it is read, without a buffer. Destroying the stream cancels the
+   * the first byte is available, which can be as late as `secondsMax`. The store computes the answer as fast as it is read, without a buffer. Destroying the stream cancels the
    * query. If the query fails later, the stream ends with an error.
    */
   streamQuery(query: string, params: Readonly<Record<string, unknown>>, options: StreamOptions): Promise<Readable>;
@@ -94,6 +94,8 @@ export interface StreamOptions {
   /** A format of ClickHouse. */
   readonly format: 'Parquet' | 'CSVWithNames' | 'JSONEachRow' | 'JSONCompactEachRow';
   readonly secondsMax: number;
+  /** If it aborts before the answer begins, `streamQuery` rejects, and the store cancels the query. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface UserQueryResult {

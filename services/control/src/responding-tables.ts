@@ -68,7 +68,9 @@ export function createRespondingTables(analytics: RespondingTables & Pick<Analyt
     runningInsertsEnd: (database) => guarded(() => analytics.runningInsertsEnd(database)),
     streamQuery: (query, params, options) =>
       guarded(async (hung) => {
-        const stream = await analytics.streamQuery(query, params, options);
+        const { signal } = options;
+        const either = signal === undefined ? hung : AbortSignal.any([signal, hung]);
+        const stream = await analytics.streamQuery(query, params, { ...options, signal: either });
         // The caller does not wait any more. So no code would read the stream.
         if (hung.aborted) stream.destroy();
         return stream;

@@ -5,12 +5,19 @@ import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-
 
 let weir: ControlHarness;
 let site = '';
-/** The answers of the next queries. When the list is empty, the queries run in ClickHouse. */
-let answers: Readable[] = [];
+/** The answers of the next queries. `aborts`: there is no answer until the signal aborts. When the list is empty, the queries run in ClickHouse. */
+let answers: (Readable | 'aborts')[] = [];
 beforeAll(async () => {
   weir = await openControlHarness(undefined, (analytics) => ({
     ...analytics,
-    streamQuery: async (query, params, options) => answers.shift() ?? analytics.streamQuery(query, params, options),
+    async streamQuery(query, params, options) {
+      const answer = answers.shift() ?? (await analytics.streamQuery(query, params, options));
+      if (answer !== 'aborts') return answer;
+      return new Promise((_, reject) => {
+        const end = () => reject(new DependencyError('analytics_unavailable', 'the query was cancelled'));
+        options.signal?.addEventListener('abort', end, { once: true });
+      });
+    },
   }));
   site = (await weir.call('POST', '/sites', { name: 'N', domain: 'example.com', site_id: 'shop' })).body.data.site_id;
 });
@@ -58,6 +65,17 @@ test('a client that leaves cancels the query, and its slot is free', async () =>
     leaving.abort();
     await eventually('the query is cancelled', () => query.destroyed);
   }
+});
+
+test('a client that leaves before the first byte frees its slot', async () => {
+  answers = ['aborts', 'aborts'];
+  const leaving = new AbortController();
+  const running = ['sessions', 'payments'].map((kind) => expect(get(kind, leaving.signal)).rejects.toThrow());
+  await eventually('both queries run', () => answers.length === 0);
+  expect((await get('events')).status).toBe(503);
+  leaving.abort();
+  await Promise.all(running);
+  await eventually('a slot is free', async () => (await get('profiles')).status === 200);
 });
 
 test('a third export is refused with a reason until one of two ends; a slow reader is not buffered', async () => {

@@ -27,11 +27,15 @@ export interface ClickhouseAnalyticsConfig {
   readonly cluster?: string | undefined;
   /** The folder with the SQL migrations: `schemas/clickhouse`. */
   readonly migrationsDir: string;
+  /** For how long a request waits for its answer, except those of `streamQuery`. Default: 120 s. */
+  readonly requestTimeoutMs?: number;
   /** See `MigrateConfig`. */
   readonly onMigration?: (step: MigrationStep) => void;
 }
 
 const REQUEST_TIMEOUT_MS = 120_000;
+/** Longer than any limit of a streamed query. `streamQuery` ends a request after the limit of its query. */
+const STREAM_TIMEOUT_MS = 24 * 3_600_000;
 const CONNECTIONS_MAX = 24;
 const INSERT_ROWS_MAX = 10_000_000;
 const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
@@ -117,19 +121,24 @@ export interface ClickhouseAnalytics extends Analytics {
 export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): ClickhouseAnalytics {
   const { cluster, database = 'weir' } = config;
   const insertSettings = clickhouseInsertSettings(cluster);
-  const connect = ({ url, username, password }: Omit<ClickhouseAnalyticsConfig, 'migrationsDir'>) =>
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = config;
+  const connect = (
+    { url, username, password }: Pick<ClickhouseAnalyticsConfig, 'url' | 'username' | 'password'>,
+    timeoutMs = requestTimeoutMs,
+  ) =>
     createClient({
       url,
       username,
       password,
       database,
-      request_timeout: REQUEST_TIMEOUT_MS,
+      request_timeout: timeoutMs,
       max_open_connections: CONNECTIONS_MAX,
       // The client logs nothing, because its log lines would contain statements. The caller logs the errors.
       log: { level: ClickHouseLogLevel.OFF },
     });
   const client = connect(config);
   const reader = connect(config.reader ?? config);
+  const streamer = connect(config, STREAM_TIMEOUT_MS);
   // Its own connections, because all connections of the other clients can wait for long statements.
   const responder = connect(config);
 
@@ -208,7 +217,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     userQuery: (query, params, { signal } = {}) => runUserQuery(reader, query, params, signal),
 
-    streamQuery: (query, params, options) => streamQuery(client, query, params, options),
+    streamQuery: (query, params, options) => streamQuery(streamer, query, params, options),
 
     async exchangeWith(shadow, generation) {
       const stored = await readStoredTables(config.migrationsDir);
@@ -254,7 +263,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
     },
 
     async close() {
-      await Promise.all([client.close(), reader.close(), responder.close()]);
+      await Promise.all([client.close(), reader.close(), streamer.close(), responder.close()]);
     },
   };
 

@@ -10,6 +10,8 @@ const SPILL_BYTES = 512 * 1024 * 1024;
 /** Rows that ClickHouse holds in memory at once, in several copies. A row of `events` has about a kilobyte. */
 const BLOCK_ROWS_MAX = 8_192;
 const ROW_GROUP_ROWS_MAX = 65_536;
+/** How long the answer of a server that ends a query after its limit can take. */
+const ANSWER_SECONDS = 30;
 
 const STREAM_SETTINGS = {
   readonly: '1',
@@ -30,19 +32,22 @@ const STREAM_SETTINGS = {
   date_time_output_format: 'iso',
 } as const satisfies ClickHouseSettings;
 
-/** See `Analytics.streamQuery`. */
+/** See `Analytics.streamQuery`. The client must wait longer than `secondsMax`: a query that groups or sorts answers only when it has read all rows. */
 export async function streamQuery(
   client: ClickHouseClient,
   query: string,
   params: Readonly<Record<string, unknown>>,
-  { format, secondsMax }: StreamOptions,
+  { format, secondsMax, signal }: StreamOptions,
 ): Promise<Readable> {
+  const hung = AbortSignal.timeout((secondsMax + ANSWER_SECONDS) * 1000);
   try {
+    signal?.throwIfAborted();
     const { stream, response_headers: headers } = await client.exec({
       query,
       query_params: { ...params },
       http_headers: { 'X-ClickHouse-Format': format },
       clickhouse_settings: { ...STREAM_SETTINGS, max_execution_time: secondsMax },
+      abort_signal: signal === undefined ? hung : AbortSignal.any([signal, hung]),
     });
     const tag = headers?.['x-clickhouse-exception-tag'];
     const answer = stream as Readable;

@@ -77,6 +77,15 @@ describe('the embedded ClickHouse', () => {
     await stranger.close();
   });
 
+  it('a streamed query can answer later than the limit of other requests', async () => {
+    const hasty = openClickhouseAnalytics({ ...opened.clickhouse, migrationsDir: '/nowhere', requestTimeoutMs: 1000 });
+    const slow = 'SELECT count() AS n FROM numbers(4) WHERE sleepEachRow(0.6) = 0';
+    await expect(hasty.select(slow)).rejects.toMatchObject({ code: 'analytics_unavailable' });
+    const answer = await hasty.streamQuery(slow, {}, { format: 'JSONEachRow', secondsMax: 60 });
+    expect(JSON.parse(Buffer.concat(await answer.toArray()).toString())).toEqual({ n: 4 });
+    await hasty.close();
+  });
+
   it('a closed port is `analytics_unavailable`', async () => {
     const gone = openClickhouseAnalytics({
       url: 'http://127.0.0.1:9',

@@ -34,7 +34,7 @@ const NEWLINE = 10;
 /** Returns the bytes of a dump, in pieces of any length. Rejects if ClickHouse is not available when the dump begins. */
 export async function dumpLines(
   { site, sinceMs, untilMs }: ExportRequest,
-  { exportedTables, clock }: ExportDeps,
+  { exportedTables, clock, signal }: ExportDeps,
 ): Promise<AsyncIterable<Uint8Array | string>> {
   const params = { site: site.siteId, from: sinceMs ?? 0, to: untilMs ?? END_MS, outcomes: DUMP_OUTCOMES };
   const months = await exportedTables.select<{ month: number }>(MONTHS, params);
@@ -47,7 +47,7 @@ export async function dumpLines(
       const ofMonth = await exportedTables.streamQuery(
         OF_MONTH,
         { ...params, month },
-        { format: 'JSONCompactEachRow', secondsMax: EXPORT_SECONDS_MAX },
+        { format: 'JSONCompactEachRow', secondsMax: EXPORT_SECONDS_MAX, signal },
       );
       for await (const piece of ofMonth as AsyncIterable<Buffer>) {
         // Each line feed ends a row: JSON writes a line break inside a string as \n.

@@ -32,12 +32,16 @@ export async function exportAnswer(request: ExportRequest, deps: ExportDeps): Pr
   }
 }
 
-async function tableRows(kind: TableKind, request: ExportRequest, { exportedTables }: ExportDeps): Promise<Readable> {
+async function tableRows(
+  kind: TableKind,
+  request: ExportRequest,
+  { exportedTables, signal }: ExportDeps,
+): Promise<Readable> {
   const columns = await exportedTables.select<TableColumn>(
     'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',
     { table: kind },
   );
   const { sql, params } = exportStatement(kind, request, columns);
   const format = CLICKHOUSE_FORMATS[request.format];
-  return exportedTables.streamQuery(sql, params, { format, secondsMax: EXPORT_SECONDS_MAX });
+  return exportedTables.streamQuery(sql, params, { format, secondsMax: EXPORT_SECONDS_MAX, signal });
 }

@@ -8,4 +8,6 @@ export type ExportedTables = Pick<Analytics, 'select' | 'streamQuery' | 'generat
 export interface ExportDeps {
   readonly exportedTables: ExportedTables;
   readonly clock: () => number;
+  /** Aborts when the caller has disconnected. */
+  readonly signal: AbortSignal;
 }

@@ -20,7 +20,10 @@ const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
 };
 
 /** Sends the rows of a table for a site, or a dump (docs/glossary.md) of the site, as a file (docs/operations.md, Exports). */
-export async function exportSite(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply | StreamReply> {
+export async function exportSite(
+  deps: AdminDeps,
+  { params, http, context }: AdminRequest,
+): Promise<Reply | StreamReply> {
   const site = deps.registry.site(params.site_id ?? '');
   if (site === undefined) return notFound('site');
   const kind = EXPORT_KINDS.find((known) => known === params.kind);
@@ -38,7 +41,7 @@ export async function exportSite(deps: AdminDeps, { params, http }: AdminRequest
     return unavailable(`${EXPORTS_MAX} exports are running, the most at a time: try again later`, RETRY_AFTER_SECONDS);
   }
   try {
-    const stream = await exportAnswer(request.value, deps);
+    const stream = await exportAnswer(request.value, { ...deps, signal: context.signal });
     const tooLong = () => stream.destroy(new Error(`the export took more than ${EXPORT_SECONDS_MAX} s`));
     const timer = setTimeout(tooLong, EXPORT_SECONDS_MAX * 1000);
     stream.once('close', () => {
