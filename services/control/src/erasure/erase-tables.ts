@@ -1,5 +1,6 @@
 import type { EraseTables } from './erase-task.ts';
 import { putErasedRows } from './erased-rows.ts';
+import { refillTable } from './refill-table.ts';
 
 const PROFILE = "JSONExtractString(detail, 'profile_id')";
 const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
@@ -144,36 +145,15 @@ async function remove(task: EraseTables, table: string, condition: string): Prom
   await analytics.change(`ALTER TABLE ${database}.${table} DELETE WHERE ${condition}`);
 }
 
-/** Fills a table again: runs the SELECT of its view on those records that match `rows` and are not erased. */
+/** Fills a table again from those records that match `rows` and are not erased. */
 async function refill(task: EraseTables, view: string, table: string, rows: string): Promise<void> {
   const { analytics, database, person, assertOwn } = task;
-  const records = `${database}.records`;
+  const change = (statement: string): Promise<void> => {
+    assertOwn();
+    return analytics.change(statement);
+  };
   const stay = `site_id = '${person.siteId}' AND ${rows} AND NOT (${person.records})`;
-  const [some] = await analytics.select<{ found: number }>(
-    `SELECT 1 AS found FROM ${records} WHERE ${stay} AND outcome NOT IN ('erased', 'expired') LIMIT 1`,
-  );
-  if (some === undefined) return;
-  const [definition] = await analytics.select<{ as_select: string }>(
-    'SELECT as_select FROM system.tables WHERE database = {database:String} AND name = {view:String}',
-    { database, view },
-  );
-  const [head, tail, ...more] = (definition?.as_select ?? '').split(`FROM ${records}`);
-  if (head === undefined || tail === undefined || more.length > 0) {
-    throw new Error(`the view ${database}.${view} does not select from ${records} once`);
-  }
-  const columns = await columnsOf(task, table);
-  assertOwn();
-  await analytics.change(
-    `INSERT INTO ${database}.${table} (${columns}) SELECT ${columns} FROM (${head}FROM (SELECT * FROM ${records} WHERE ${stay}) AS records${tail})`,
-  );
-}
-
-async function columnsOf({ analytics, database }: EraseTables, table: string): Promise<string> {
-  const columns = await analytics.select<{ name: string }>(
-    'SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position',
-    { database, table },
-  );
-  return columns.map(({ name }) => name).join(', ');
+  await refillTable({ analytics, database, change }, view, table, stay);
 }
 
 /**

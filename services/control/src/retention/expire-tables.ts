@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Expiry } from '@weir/ports/registry';
-import { type ExpireRows, expireRows } from './expired-rows.ts';
+import { refillTable } from '../erasure/refill-table.ts';
+import { type ExpireRows, endInterrupted, expireRows } from './expired-rows.ts';
 
 /** The number of profiles that one round of statements removes. */
 const PROFILES_PER_PAGE = 20_000;
@@ -31,14 +33,21 @@ export async function expireTables(task: ExpireTables): Promise<void> {
   const sites = sitesOf(expiry);
   const condition = eventsOf(task);
   const token = `${expiryId}:${database}`;
+  const interrupted = task.lastBegun();
+  if (before.profiles !== undefined && interrupted?.token.startsWith(`${token}:profiles:`)) {
+    await endInterrupted(task, { database, sites, before: before.profiles }, interrupted);
+  }
   const partlyExpired = partlyExpiredVisits(task);
   if (partlyExpired !== undefined) await change(partlyExpired);
   if (condition !== undefined)
     await expireRows(task, { database, sites, condition, kind: 'events', token: `${token}:events` });
   if (before.profiles !== undefined) {
     for (let page = await quietProfiles(task); page.length > 0; page = await quietProfiles(task)) {
-      await expireProfiles(task, page, `${token}:profiles:${page[0]}`);
+      await expireProfiles(task, page, `${token}:profiles:${randomUUID()}`);
+      await refillProfiles(task, `received_at >= ${time(before.profiles)}`);
     }
+    // Again, because an earlier attempt can have been killed between the deletes and the refill.
+    await refillProfiles(task, '1');
   }
   for (const [table, where] of simpleTables(task)) {
     if (where !== undefined) await change(`ALTER TABLE ${database}.${table} DELETE WHERE ${where}`);
@@ -153,4 +162,18 @@ async function expireProfiles(task: ExpireTables, page: readonly string[], token
   ] as const) {
     await change(`ALTER TABLE ${database}.${table} DELETE WHERE ${where}`);
   }
+}
+
+/**
+ * Fills the tables of profiles again with identifies that were stored after the expiry began. A user can identify while the user's profile is deleted, and
+ * the statements then also delete rows of this identify.
+ */
+async function refillProfiles(task: ExpireTables, further: string): Promise<void> {
+  const { analytics, database, expiry, change } = task;
+  // An insert that is running can have rows in these tables that were deleted, although its rows in `records` cannot be read yet.
+  await analytics.runningInsertsEnd(database);
+  const later = `site_id IN (${sitesOf(expiry)}) AND outcome = 'identify' AND NOT ${stored(task)} AND ${further}`;
+  const refilling = { analytics, database, change: (statement: string) => change(statement) };
+  await refillTable(refilling, 'identified_fill', 'identified', later);
+  await refillTable(refilling, 'identities_fill', 'identities', later);
 }

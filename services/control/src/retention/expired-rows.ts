@@ -14,7 +14,7 @@ export interface ExpiredRows {
   readonly sites: string;
   /** An SQL condition for the rows of `records` that expire. */
   readonly condition: string;
-  /** Part of the deduplication tokens, so that each set of records has its own tokens. */
+  /** Part of the deduplication tokens, so that each set of records has its own tokens. Each attempt to expire profiles has another one. */
   readonly token: string;
 }
 
@@ -33,7 +33,8 @@ type Place = Pick<ExpiryChunk, 'month' | 'logId' | 'partition' | 'nth'>;
 
 /**
  * Replaces records by rows with the outcome `expired`, month by month: first it inserts these rows, then it deletes the records. In between,
- * a raw offset is stored twice; the audit counts these offsets as `erasing`. Repeating the call after a kill is safe.
+ * a raw offset is stored twice; the audit counts these offsets as `erasing`. Repeating the call after a kill is safe, for profiles after
+ * `endInterrupted`.
  */
 export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<void> {
   const { database, condition, kind, token } = rows;
@@ -61,14 +62,34 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
       if (!isLast) await work.begin(chunk);
       await putChunk(work, rows, chunk);
     }
-    // A user who was seen again does not match the condition any more, but some of the user's records can already have rows `expired`. So the
-    // records to delete are also selected by these rows.
-    const replaced = `SELECT log_id, raw_partition, raw_offset FROM ${database}.records
-      WHERE outcome = 'expired' AND reason = 'profiles' AND toYYYYMM(received_at) = ${month}`;
-    const removed =
-      kind === 'events' ? condition : `outcome = 'identify' AND (log_id, raw_partition, raw_offset) IN (${replaced})`;
+    const removed = kind === 'events' ? condition : replacedIdentifies(database, month);
     await work.change(`ALTER TABLE ${database}.records DELETE IN PARTITION ${month} WHERE ${removed}`);
   }
+}
+
+/**
+ * Selects the records of profiles that have rows `expired`. A user who was seen again does not match the condition of `expireRows` any more, but some
+ * of the user's records can already have such rows.
+ */
+function replacedIdentifies(database: string, month: number): string {
+  return `outcome = 'identify' AND (log_id, raw_partition, raw_offset) IN (
+    SELECT log_id, raw_partition, raw_offset FROM ${database}.records
+    WHERE outcome = 'expired' AND reason = 'profiles' AND toYYYYMM(received_at) = ${month})`;
+}
+
+/**
+ * Ends the insert of profile records that an earlier attempt has begun last. That attempt had selected other users, maybe, so its insert is not repeated:
+ * the records that have rows `expired` are deleted, and the counts of their month are corrected. All other records are as before the insert.
+ */
+export async function endInterrupted(
+  { analytics, change }: Pick<ExpireRows, 'analytics' | 'change'>,
+  { database, sites, before }: Pick<ExpiredRows, 'database' | 'sites'> & { readonly before: number },
+  { month }: ExpiryChunk,
+): Promise<void> {
+  await analytics.runningInsertsEnd(database);
+  const leaving = replacedIdentifies(database, month);
+  await change(booksFix({ database, sites, month, leaving, until: before }));
+  await change(`ALTER TABLE ${database}.records DELETE IN PARTITION ${month} WHERE ${leaving}`);
 }
 
 async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk): Promise<void> {
@@ -84,10 +105,11 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
      FROM ${database}.records WHERE ${condition} AND ${place} AND ${further} ORDER BY raw_offset`;
   const name = `${token}:${month}:${logId}:${partition}:${nth}`;
   if (kind === 'events') await change(keepSessions(database, `${condition} AND ${place}`, name));
+  const there = `SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired'`;
+  if (kind === 'profiles') return change(insert(`raw_offset NOT IN (${there})`), name);
   if (clock() - at < TOKEN_KEPT_MS) return change(insert('1'), name);
   // ClickHouse may have forgotten the token, so only the rows that are missing are inserted.
   await analytics.runningInsertsEnd(database);
-  const there = `SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired'`;
   await change(insert(`raw_offset NOT IN (${there})`));
   const leaving = `(${condition}) AND (log_id, raw_partition, raw_offset) IN (
     SELECT log_id, raw_partition, raw_offset FROM ${database}.records WHERE outcome = 'expired' AND toYYYYMM(received_at) = ${month})`;
