@@ -1,6 +1,6 @@
+import { refillTable } from '../refill-table.ts';
 import type { EraseTables } from './erase-task.ts';
 import { putErasedRows } from './erased-rows.ts';
-import { refillTable } from './refill-table.ts';
 
 const PROFILE = "JSONExtractString(detail, 'profile_id')";
 const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";

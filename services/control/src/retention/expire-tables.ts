@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Expiry } from '@weir/ports/registry';
-import { refillTable } from '../erasure/refill-table.ts';
+import { refillTable } from '../refill-table.ts';
 import { type ExpireRows, endInterrupted, expireRows } from './expired-rows.ts';
 
 /** The number of profiles that one round of statements removes. */
