@@ -27,6 +27,9 @@ export class AdminRefusal extends CliError {
   }
 }
 
+/** The connection was closed before there was an answer. Weir can have carried out the call. */
+export class ConnectionCut extends CliError {}
+
 interface Envelope {
   readonly status?: string;
   readonly data?: unknown;
@@ -96,11 +99,18 @@ async function reach<T>(
   try {
     return await read(await fetch(url + path, init));
   } catch (error) {
-    throw new CliError(
+    const kind = CUT_CODES.has(codeOf(error)) ? ConnectionCut : CliError;
+    throw new kind(
       `can't reach Weir at ${url}: ${messageOf(error)}; check that Weir runs there, or set WEIR_URL`,
       EXIT.unreachable,
     );
   }
+}
+
+const CUT_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : undefined;
 }
 
 function messageOf(error: unknown): string {

@@ -7,6 +7,7 @@ import { patientCall } from '../patient-call.ts';
 import { createProgress, type Progress } from '../progress-bar.ts';
 import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
 import { chunkRows, dumpRows, dumpTimezone, type RowChunk } from './chunk-rows.ts';
+import { createSendChunk } from './create-send-chunk.ts';
 import { detectLogFormat } from './detect-log-format.ts';
 import { type LogFile, openLogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
@@ -81,15 +82,10 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
               if (counts.bad <= BAD_LINES_SHOWN) progress.say(`line ${line}: ${why}`);
             },
           );
-    const send = (chunk: LineChunk | RowChunk) => {
-      const body = { lease: ledger.lease, ...chunk };
-      return patientCall(
-        () => client.call<LedgerView>('POST', importPath('chunks'), body),
-        io.clock,
-        progress.say,
-        interrupted,
-      );
-    };
+    const send = createSendChunk(
+      (chunk) => client.call<LedgerView>('POST', importPath('chunks'), { lease: ledger.lease, ...chunk }),
+      (call) => patientCall(call, io.clock, progress.say, interrupted),
+    );
     // After an interruption, an error must not replace the message about it. The lease ends by itself soon.
     const release = () =>
       client
