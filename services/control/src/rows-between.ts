@@ -8,7 +8,7 @@
 const DATE_TIME_MS_MAX = 4_294_967_295_000;
 const timeOf = (ms: string): string => `fromUnixTimestamp64Milli(${ms})`;
 // The primary key has hours of UTC. Without the zone, a server in a zone with half hours would compute other hours.
-/** The first moment of the hour of a moment, which can be before 1970. */
+/** The hour of a moment as a DateTime. A moment before 1970 gives the first hour that the type has, and one after 2106 the last. */
 export const hourOf = (ms: string): string =>
   `toStartOfHour(fromUnixTimestamp64Milli(least(greatest(${ms}, 0), toInt64(${DATE_TIME_MS_MAX})), 'UTC'))`;
 
