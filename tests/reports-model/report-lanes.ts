@@ -109,7 +109,7 @@ async function openLane(engines: ControlHarness, dashboardDir: string) {
     closing: new AbortController().signal,
     enrichedRetentionMs: Number.POSITIVE_INFINITY,
     replayProblem: async () => undefined,
-    importTerm: () => SOLE_TERM,
+    importTerm: async () => SOLE_TERM,
     pipelineStatus: async () => [],
     findClientIp: createFindClientIp(PROXIES),
     proxies: PROXIES,

@@ -44,8 +44,8 @@ export interface ControlDeps {
   readonly enrichedRetentionMs: number;
   /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
   readonly replayProblem: () => Promise<string | undefined>;
-  /** Undefined if another process accepts imports. */
-  readonly importTerm: () => ImportTerm | undefined;
+  /** Resolves with undefined if another process accepts imports. `signal` ends the waiting for the election. */
+  readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
   /** Aborts when this process begins to end. Answers without an end, such as live events, must then be ended. */
@@ -92,8 +92,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   /** Runs the calls that redrive dead letters one after the other. */
   readonly runRedrive: RunExclusive;
   readonly diffRuns: DiffRuns;
-  /** Undefined if another process accepts imports. */
-  readonly importDesk: () => ImportDesk | undefined;
+  /** Resolves with undefined if another process accepts imports. */
+  readonly importDesk: () => Promise<ImportDesk | undefined>;
   readonly exportSlots: ExportSlots;
   /**
    * The tables for exports. If a swap (docs/glossary.md) exchanges the tables during a query, `tables` runs the query again. An export ends with an

@@ -11,8 +11,9 @@ import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import { createMemoryRateLimiter } from '@weir/adapters/redis/memory-rate-limiter';
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
 import { createControl } from '@weir/control/control';
+import type { ControlDeps } from '@weir/control/control-deps';
 import { startErasures } from '@weir/control/erasure/start-erasures';
-import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
+import { SOLE_TERM } from '@weir/control/imports/import-term';
 import type { LeaderDeps } from '@weir/control/replay/replay-leader';
 import { startReplayer } from '@weir/control/replay/replayer';
 import { startRetention } from '@weir/control/retention/start-retention';
@@ -140,7 +141,7 @@ export async function openControlHarness(
   let replayer = lead();
 
   const rateLimiter = createMemoryRateLimiter({ clock });
-  const makeControl = (importTerm: () => ImportTerm | undefined = () => SOLE_TERM) =>
+  const makeControl = (importTerm: ControlDeps['importTerm'] = async () => SOLE_TERM) =>
     createControl({
       registry,
       eventLog: decorate(eventLog),
@@ -233,7 +234,7 @@ export async function openControlHarness(
     /** The process ID of the embedded ClickHouse. */
     clickhousePid: () => engine.pid() ?? 0,
     /** Starts a second control on the same log, registry and tables, as in another process. Close it before the harness. */
-    async openControl(importTerm: () => ImportTerm | undefined) {
+    async openControl(importTerm: ControlDeps['importTerm']) {
       const { router } = makeControl(importTerm);
       const second = createServer(express().use(router));
       await new Promise<void>((resolve) => second.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-import { type ImportElection, startImportElection, TERM_SETTLE_MS } from '@weir/control/imports/import-election';
+import { type ImportElection, startImportElection } from '@weir/control/imports/import-election';
 import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
 import { DependencyError } from '@weir/domain/errors';
 import { eventually } from '@weir/testkit/eventually';
@@ -8,13 +8,23 @@ type Caller = Pick<ControlHarness, 'call'>;
 
 let weir: ControlHarness;
 let gate: Promise<unknown> = Promise.resolve();
+let appends = 0;
 beforeAll(async () => {
   weir = await openControlHarness((log) => ({
     ...log,
-    append: (topic, records) => gate.then(() => log.append(topic, records)),
+    append: (topic, records) => {
+      appends++;
+      return gate.then(() => log.append(topic, records));
+    },
   }));
 });
 afterAll(() => weir.close());
+/** Lets the clock of the test go on, because a request can wait for the election. */
+let passing: NodeJS.Timeout;
+beforeEach(() => {
+  passing = setInterval(() => weir.advance(1000), 10);
+});
+afterEach(() => clearInterval(passing));
 const opened: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
   gate = Promise.resolve();
@@ -68,37 +78,30 @@ test('a chunk that is repeated at a second process while the first one appends i
   const site = await newSite();
   const [first, second] = [await openElected(), await openElected()];
   const lines = async (control: Caller) => (await start(control, site)).body.data?.lines_done;
-  // The first process is elected, but accepts no import until the appends of an earlier process must have arrived.
-  expect((await start(first, site)).status).toBe(409);
-  let lease = '';
-  await eventually('the first process accepts imports', async () => {
-    weir.advance(TERM_SETTLE_MS);
-    const reply = await start(first, site);
-    lease = reply.body.data?.lease;
-    return reply.status === 200;
-  });
+  // A request in the first seconds waits until a process is elected.
+  const began = await start(first, site);
+  expect(began.status).toBe(200);
+  const { lease } = began.body.data;
 
   let open: (value?: unknown) => void = () => undefined;
   gate = new Promise((resolve) => {
     open = resolve;
   });
+  const before = appends;
   const running = send(first, site, lease);
-  await eventually('the chunk is pending', () => weir.registry.import(site, DIGEST)?.linesPending === 40);
+  await eventually('the append of the chunk', () => appends > before);
+  expect(weir.registry.import(site, DIGEST)?.linesPending).toBe(40);
   gate = Promise.resolve();
   const repeated = await send(second, site, lease);
   expect([repeated.status, repeated.headers.get('retry-after')]).toEqual([409, '1']);
 
   // The first process ends as in a rollout: the second one is elected when the chunk is done.
   const closed = first.election.close();
-  weir.advance(TERM_SETTLE_MS);
   expect((await send(second, site, lease)).status).toBe(409);
   open();
   expect((await running).status).toBe(200);
   await closed;
-  await eventually('the second process accepts imports', async () => {
-    weir.advance(TERM_SETTLE_MS);
-    return (await lines(second)) === 40;
-  });
+  await eventually('the second process accepts imports', async () => (await lines(second)) === 40);
   expect((await send(first, site, lease)).status).toBe(409);
   expect(await countRows(site)).toBe(40);
 });
@@ -112,7 +115,7 @@ test('a process that is no longer elected appends nothing and changes no row of 
       if (lost) throw new DependencyError('partition_lost', 'of the test');
     },
   };
-  const control = await weir.openControl(() => term);
+  const control = await weir.openControl(async () => term);
   opened.push(control);
   const { lease } = (await start(control, site)).body.data;
   const before = weir.registry.import(site, DIGEST);

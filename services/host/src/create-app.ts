@@ -48,7 +48,7 @@ export interface AppDeps {
   readonly metricsText: (() => Promise<string>) | undefined;
   readonly replayProblem: () => Promise<string | undefined>;
   /** Undefined if another process accepts imports. */
-  readonly importTerm: () => ImportTerm | undefined;
+  readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   readonly logger: Logger;
   readonly clock: () => number;
   readonly metrics: Metrics;

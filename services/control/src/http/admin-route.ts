@@ -137,7 +137,8 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
 
 /** Whether the connection was closed before the whole answer was sent. */
 function isClosed(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ERR_STREAM_UNABLE_TO_PIPE';
 }
 
 async function handleAtOnce<T>(

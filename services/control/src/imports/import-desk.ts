@@ -11,8 +11,10 @@ export interface ImportDeskDeps {
   readonly registry: Registry;
   readonly tables: SteadyTables;
   readonly clock: () => number;
-  /** Undefined if another process accepts imports. */
-  readonly importTerm: () => ImportTerm | undefined;
+  /** Resolves with undefined if another process accepts imports. */
+  readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
+  /** Aborts when this process begins to end. */
+  readonly closing: AbortSignal;
 }
 
 /** What imports need. The leases and the restored rows are forgotten at the end of a term, because another process can then append rows. */
@@ -28,11 +30,11 @@ export interface ImportDesk {
   readonly run: ImportTerm['run'];
 }
 
-/** Returns a function that returns the desk of the present term, or undefined if another process accepts imports. */
-export function createImportDesks(deps: ImportDeskDeps): () => ImportDesk | undefined {
+/** Returns a function that resolves with the desk of the present term, or with undefined if another process accepts imports. */
+export function createImportDesks(deps: ImportDeskDeps): () => Promise<ImportDesk | undefined> {
   const desks = new WeakMap<ImportTerm, ImportDesk>();
-  return () => {
-    const term = deps.importTerm();
+  return async () => {
+    const term = await deps.importTerm(deps.closing);
     if (term === undefined) return undefined;
     const desk = desks.get(term) ?? openDesk(deps, term);
     desks.set(term, desk);

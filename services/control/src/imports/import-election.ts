@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GROUP_IMPORTS, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { EventLog, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
 import { untilAborted } from '../replay/replayer.ts';
@@ -11,8 +12,11 @@ export interface ImportElectionDeps {
 }
 
 export interface ImportElection {
-  /** Undefined if another process accepts imports, or if one of its appends can still arrive in the log. */
-  term(): ImportTerm | undefined;
+  /**
+   * Resolves with undefined if another process accepts imports. Waits at most `DECIDED_WITHIN_MS` while the election is not decided, and while an
+   * append of the process that was elected before can still arrive in the log. `signal` ends the waiting.
+   */
+  term(signal: AbortSignal): Promise<ImportTerm | undefined>;
   /** Resolves when the running imports have ended. Another process can then be elected. */
   close(): Promise<void>;
 }
@@ -22,6 +26,9 @@ export interface ImportElection {
  * in the log at most 12 s after the fence: 5 s for the answer of the fence, 1.7 s for the append, and `SETTLE_MS` (append-result.ts).
  */
 export const TERM_SETTLE_MS = 10_000;
+/** A process that is not elected this long after it took part, or after it lost its term, is not going to be elected soon. */
+export const DECIDED_WITHIN_MS = 20_000;
+const POLL_MS = 50;
 
 /**
  * Elects the process that accepts imports: the member of a consumer group to which partition 0 of the topic `registry` is assigned. The group is used
@@ -30,6 +37,7 @@ export const TERM_SETTLE_MS = 10_000;
 export async function startImportElection(deps: ImportElectionDeps): Promise<ImportElection> {
   const { eventLog, clock, onError } = deps;
   let led: { readonly term: ImportTerm; readonly beginsAt: number } | undefined;
+  let undecidedSince = clock();
 
   async function open(handle: PartitionHandle): Promise<PartitionConsumer> {
     const { signal } = handle;
@@ -45,10 +53,13 @@ export async function startImportElection(deps: ImportElectionDeps): Promise<Imp
         return ends;
       },
     };
-    const own = { term, beginsAt: clock() + TERM_SETTLE_MS };
+    // Each process passes the fence, which commits, before it appends. Without a commit, there is no append to wait for.
+    const own = { term, beginsAt: handle.committed === undefined ? clock() : clock() + TERM_SETTLE_MS };
     led = own;
     const end = (): void => {
-      if (led === own) led = undefined;
+      if (led !== own) return;
+      led = undefined;
+      undecidedSince = clock();
     };
     signal.addEventListener('abort', end, { once: true });
     return {
@@ -62,7 +73,12 @@ export async function startImportElection(deps: ImportElectionDeps): Promise<Imp
 
   const subscription = await eventLog.consume({ topic: TABLE_REGISTRY, group: GROUP_IMPORTS, open, onError });
   return {
-    term: () => (led !== undefined && clock() >= led.beginsAt ? led.term : undefined),
+    async term(signal) {
+      const isUndecided = (): boolean =>
+        led === undefined ? clock() < undecidedSince + DECIDED_WITHIN_MS : clock() < led.beginsAt;
+      while (isUndecided() && !signal.aborted) await delay(POLL_MS);
+      return isUndecided() ? undefined : led?.term;
+    },
     close: () => subscription.close(),
   };
 }

@@ -24,22 +24,24 @@ export function listImports({ registry }: AdminDeps, { params }: AdminRequest): 
 }
 
 /** Begins or continues the import of a file. The lease is null if the import is already finished. */
-export function beginImport(
+export async function beginImport(
   deps: AdminDeps,
   { params, body }: AdminRequest<{ readonly file_digest: string }>,
 ): Promise<Reply> {
   const { registry, runExclusive, randomBytes, clock } = deps;
+  const siteId = params.site_id ?? '';
+  if (registry.site(siteId) === undefined) return notFound('site');
+  if ('problem' in body) return invalid(body.problem);
+  const fileDigest = body.value.file_digest;
+  // Can wait for the election. No other change of the registry must wait for this.
+  const desk = await deps.importDesk();
   return runExclusive(async (): Promise<Reply> => {
-    const siteId = params.site_id ?? '';
     if (registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const fileDigest = body.value.file_digest;
     const known = registry.import(siteId, fileDigest);
     if (known?.finished) return ok({ ...importView(known), lease: null });
     if (known === undefined && registry.imports(siteId).length >= IMPORTS_PER_SITE_MAX) {
       return conflict(`the site has ${IMPORTS_PER_SITE_MAX} imports, the most there can be`);
     }
-    const desk = deps.importDesk();
     if (desk === undefined) return busy(NOT_ELECTED);
     const lease = randomId('lease', randomBytes);
     if (desk.importLeases.take(`${siteId}/${fileDigest}`, lease) === undefined) return busy(HELD);
@@ -56,7 +58,7 @@ export async function importChunk(deps: AdminDeps, { params, body }: AdminReques
   if ('problem' in body) return invalid(body.problem);
   const chunk = readChunk(body.value);
   if ('problem' in chunk) return invalid(chunk.problem);
-  const desk = deps.importDesk();
+  const desk = await deps.importDesk();
   if (desk === undefined) return busy(NOT_ELECTED);
   const lease = desk.importLeases.extend(keyOf(entry), body.value.lease);
   if (lease === undefined) return busy(HELD);
@@ -84,7 +86,7 @@ async function finish(
   { lines, lease: leaseId }: { readonly lease: string; readonly lines: number },
 ): Promise<ImportLedgerEntry | Reply> {
   if (isFinished) return finishImport(deps, siteId, fileDigest, lines);
-  const desk = deps.importDesk();
+  const desk = await deps.importDesk();
   if (desk === undefined) return busy(NOT_ELECTED);
   const key = `${siteId}/${fileDigest}`;
   const lease = desk.importLeases.extend(key, leaseId);
@@ -95,11 +97,14 @@ async function finish(
 }
 
 /** Releases the lease of an import, so that it can be continued later. */
-export function releaseImport(deps: AdminDeps, { params, body }: AdminRequest<{ readonly lease: string }>): Reply {
+export async function releaseImport(
+  deps: AdminDeps,
+  { params, body }: AdminRequest<{ readonly lease: string }>,
+): Promise<Reply> {
   const entry = entryOf(deps, params);
   if (entry === undefined) return notFound('import');
   if ('problem' in body) return invalid(body.problem);
-  const desk = deps.importDesk();
+  const desk = await deps.importDesk();
   if (desk === undefined) return busy(NOT_ELECTED);
   desk.importLeases.release(keyOf(entry), body.value.lease);
   return ok(importView(entry));

@@ -29,8 +29,8 @@ export interface ConsumersDeps {
 export interface Consumers {
   /** Resolves when all of them run. Rejects if one of them cannot start. */
   readonly started: Promise<void>;
-  /** Undefined if another process accepts imports. */
-  importTerm(): ImportTerm | undefined;
+  /** Resolves with undefined if another process accepts imports. `signal` ends the waiting for the election. */
+  importTerm(signal: AbortSignal): Promise<ImportTerm | undefined>;
   close(): Promise<void>;
 }
 
@@ -63,17 +63,17 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     );
   };
 
-  let election: ImportElection | undefined;
+  let election: Promise<ImportElection> | undefined;
   const isAlone = config.engines.kafka === undefined;
-  const importElection = async (): Promise<void> => {
+  const importElection = async (): Promise<ImportElection> => {
     const onError = (error: unknown): void =>
       logger.warn({ err: error }, 'imports: retrying to take part in the election');
     const joined = await startImportElection({ eventLog: ports.eventLog, clock, onError });
-    election = stack.add(joined, (running) => running.close());
+    return stack.add(joined, (running) => running.close());
   };
 
-  const starting: Promise<void>[] = [];
-  const begin = (name: string, work: Promise<void>): void => {
+  const starting: Promise<unknown>[] = [];
+  const begin = (name: string, work: Promise<unknown>): void => {
     readiness.until(name, work);
     starting.push(work);
   };
@@ -81,14 +81,17 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   if (store !== undefined && roles.includes('control')) begin('rebuild start', rebuild(store));
   if (store !== undefined && roles.includes('control')) begin('parquet start', parquetExporter(store));
 
-  if (!isAlone && roles.includes('control')) begin('import election start', importElection());
+  if (!isAlone && roles.includes('control')) {
+    election = importElection();
+    begin('import election start', election);
+  }
 
   const started = Promise.all(starting).then(() => undefined);
   // `startWeir` (start-weir.ts) awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
   started.catch(() => undefined);
   return {
     started,
-    importTerm: () => (isAlone ? SOLE_TERM : election?.term()),
+    importTerm: async (signal) => (isAlone ? SOLE_TERM : (await election)?.term(signal)),
     async close() {
       await Promise.allSettled(starting);
       await stack.close();
