@@ -28,6 +28,7 @@ const DIGESTS: readonly (readonly [string, string])[] = [
   ['021_audit_checkpoints.sql', '33b5106b950b6c4ad64f551848f99c1ce1f7a459dddb37476bb7fb6d34ed3dd7'],
   ['022_visit_slots.sql', '4ee81a5d3a5758090beb8c8829fe593c1d82135a31c76b1f84cfb14ee7f83dc1'],
   ['023_moves_of_sites.sql', '67d3d085adbfda92f6a40736b29051668495989fa273f9c8bac11ef1b1344e8b'],
+  ['024_property_names.sql', 'dcef3f7c0c4b97461d41a9d5a035eac12d412d9c768f138157d0ef0983f8dad0'],
 ];
 
 /**

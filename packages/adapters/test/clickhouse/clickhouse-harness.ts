@@ -41,9 +41,10 @@ export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
   return dockerAnswers() ? under(await startClickhouseContainer()) : openEmbeddedUnderTest();
 }
 
-export async function openEmbeddedUnderTest(): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
+/** `memoryBytes`: the memory that all statements and merges may use together. */
+export async function openEmbeddedUnderTest(memoryBytes?: number): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'));
-  const opened = await openEmbeddedOn(dataDir);
+  const opened = await openEmbeddedOn(dataDir, undefined, memoryBytes);
   return {
     ...opened,
     async close() {
@@ -57,12 +58,14 @@ export async function openEmbeddedUnderTest(): Promise<ClickhouseUnderTest<Embed
 export async function openEmbeddedOn(
   dataDir: string,
   beforeStart = () => {},
+  memoryBytes?: number,
 ): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
   const clickhouse = await startEmbeddedClickhouse({
     dataDir,
     entry: join(ROOT, 'packages/embedded-clickhouse/src/clickhouse-server.ts'),
     logger: { info: () => undefined, warn: () => undefined },
     beforeStart,
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
   });
   await clickhouse.ready();
   return under(clickhouse);

@@ -1,4 +1,9 @@
-import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+import {
+  batch,
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+  openEmbeddedUnderTest,
+} from './clickhouse-harness.ts';
 
 let opened: ClickhouseUnderTest;
 beforeAll(async () => {
@@ -32,4 +37,28 @@ test('properties of many shapes do not create a part with more files than a proc
   expect(Number(found?.files)).toBeLessThan(1_000);
   const shown = 'SELECT count() AS n, countIf(properties.pad IS NOT NULL) AS pads FROM events';
   expect((await opened.analytics.userQuery(shown, {})).rows).toEqual([{ n: next, pads: next }]);
+});
+
+test('a merge of rows with 75,000 names of properties needs less than 512 MiB of memory', async () => {
+  const { analytics, clickhouse, close } = await openEmbeddedUnderTest(512 * 1024 * 1024);
+  try {
+    await analytics.migrate();
+    const names = (row: number): number => (row % 4 === 0 ? 50 : 1);
+    const namedProperties = (row: number): Record<string, unknown> =>
+      Object.fromEntries(
+        Array.from({ length: names(row) }, (_, n) => [`p${row}_${n}`, `value ${row} ${n} `.repeat(4)]),
+      );
+    for (let from = 0; from < 6_000; from += 300) {
+      const rows = Array.from({ length: 300 }, (_, n) => ({ site_id: 'n', properties: namedProperties(from + n) }));
+      await analytics.insertRecords(batch(from, rows));
+    }
+    const { url, username, password } = clickhouse;
+    const headers = { 'x-clickhouse-user': username, 'x-clickhouse-key': password };
+    const answer = await fetch(url, { method: 'POST', headers, body: 'OPTIMIZE TABLE weir.records FINAL' });
+    expect([answer.status, await answer.text()]).toEqual([200, '']);
+    const shown = 'SELECT count() AS n, countIf(properties.p4_49 IS NOT NULL) AS named FROM events';
+    expect((await analytics.userQuery(shown, {})).rows).toEqual([{ n: 6_000, named: 1 }]);
+  } finally {
+    await close();
+  }
 });
