@@ -18,6 +18,7 @@ import {
   TOPIC_RAW,
   TOPIC_REPLAYED,
 } from '@weir/domain/records/topics';
+import { followOutcomes, readDecidedOutcomes } from '@weir/enricher/pipeline/decided-outcomes';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { localProblem } from '@weir/testkit/live-local';
@@ -44,6 +45,7 @@ describe('infra/kafka/acls.json', () => {
     expect(new Set(groups)).toEqual(
       new Set([
         `${GROUP_ENRICHER}.${TOPIC_RAW}`,
+        `${GROUP_ENRICHER}.${TOPIC_ENRICHED}`,
         `${GROUP_WRITER}.${TOPIC_ENRICHED}`,
         `${GROUP_WRITER}.${TOPIC_RAW}`,
         `${GROUP_IMPORTS}.${TABLE_REGISTRY}`,
@@ -183,6 +185,13 @@ const problem = localProblem('kafka');
       'enricher was here',
     ]);
     await expect(logs.gateway!.read(TOPIC_RAW, 0, 0, 1024)).rejects.toThrow(/authoriz/i);
+  });
+
+  test('the enricher and control read the decided outcomes of a partition', async () => {
+    for (const partition of [0, 1]) {
+      expect((await readDecidedOutcomes(logs.enricher!, partition, 0)).to).toBe(0);
+      expect(await followOutcomes(logs.control!, partition).read(0, 1)).toEqual(new Map());
+    }
   });
 
   test('only control removes records, and only those that a replay has made', async () => {
