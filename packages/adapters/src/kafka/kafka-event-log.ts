@@ -19,7 +19,7 @@ import { claimLogId, claimPartitionCount, claimRawTopicId, storedLogId } from '.
 import { hasHadRecords, readEdges, readOffsetsAtTime, removeRecordsBefore } from './kafka-offsets.ts';
 import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
 import { readTopicId } from './kafka-topic-id.ts';
-import { createKafkaTopics, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
+import { createKafkaTopics, messageBytesMaxOf, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
 import { outcomeOf } from './produce/append-run.ts';
 import { createKafkaAppender } from './produce/kafka-appender.ts';
 import { watchForReplacement } from './produce/replaced-topic.ts';
@@ -95,13 +95,9 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   });
   const compression = kafkaCompression(config.compression ?? 'none');
   readLz4Too();
-  const interactive = createKafkaAppender({
-    link: links.interactive,
-    ...interactiveLimits(config),
-    compression,
-    logger,
-  });
-  const background = createKafkaAppender({ link: links.background, ...BACKGROUND, compression, logger });
+  const appending = { compression, messageBytesMax: messageBytesMaxOf(config.topics, topicPrefix), logger };
+  const interactive = createKafkaAppender({ link: links.interactive, ...interactiveLimits(config), ...appending });
+  const background = createKafkaAppender({ link: links.background, ...BACKGROUND, ...appending });
   const openTable = (name: string) =>
     openKafkaTable({ link: link(PATIENT, [named(name)]), appender: interactive, topic: named(name), logger });
 
@@ -180,8 +176,9 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       }),
     async offsetsAtTime(topic, timeMs) {
       try {
-        const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
+        // Reads the ends first: a record that is appended meanwhile is then at or after the end.
         const edges = await readEdges(queryLink, named(topic), partitions);
+        const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
         return partitions.map((partition) => found.get(partition) ?? edges.get(partition)?.end ?? 0);
       } catch (error) {
         throw eventLogUnavailable(`cannot find offsets by time in ${topic}`, error);

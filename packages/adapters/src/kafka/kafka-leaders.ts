@@ -28,19 +28,24 @@ export async function awaitLeaders(
 }
 
 /**
- * Resolves when one partition of each topic has a leader that answers. `drift` reports the other partitions without a leader. If
- * `ping` rejected because of them, one lost leader would make every process unready.
+ * Resolves when one leader of each topic answers. `drift` reports the other partitions without a leader. If `ping` rejected because of them,
+ * or because of one broker that hangs, one lost broker would make every process unready.
  */
 export async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
   try {
     await link.run(async (cluster) => {
       await cluster.refreshMetadata();
-      const places = topics.map((topic) => {
-        const led = cluster.findTopicPartitionMetadata(topic).find(({ leader }) => leader >= 0);
-        if (led === undefined) throw new Error(`no partition of ${topic} has a leader`);
-        return { topic, partitions: [{ partition: led.partitionId }], fromBeginning: false };
+      const answered = topics.map(async (topic) => {
+        const led = cluster.findTopicPartitionMetadata(topic).filter(({ leader }) => leader >= 0);
+        if (led.length === 0) throw new Error(`no partition of ${topic} has a leader`);
+        const ofLeaders = new Map(led.map(({ leader, partitionId }) => [leader, partitionId]));
+        await Promise.any(
+          [...ofLeaders.values()].map((partition) =>
+            cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning: false }]),
+          ),
+        );
       });
-      await cluster.fetchTopicsOffset(places);
+      await Promise.all(answered);
     });
   } catch (error) {
     throw eventLogUnavailable('Kafka does not answer', error);

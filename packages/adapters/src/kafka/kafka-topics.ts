@@ -6,6 +6,9 @@ import type { KafkaLink } from './kafka-link.ts';
 import { ConfigResourceTypes, findController } from './kafkajs-private.ts';
 
 /** The content of infra/kafka/topics.json. */
+/** The default of Kafka for `max.message.bytes`. */
+const MESSAGE_BYTES_MAX = 1_048_588;
+
 export interface TopicsSpec {
   readonly replicationFactor: number;
   readonly minInsyncReplicas: number;
@@ -17,6 +20,11 @@ export interface TopicSpec {
   readonly partitions: 'log' | number;
   readonly retention?: string;
   readonly config: Readonly<Record<string, string>>;
+}
+
+/** Returns a function that returns `max.message.bytes` of a topic, whose name has the prefix. */
+export function messageBytesMaxOf({ topics }: TopicsSpec, topicPrefix: string): (topic: string) => number {
+  return (topic) => Number(topics[topic.slice(topicPrefix.length)]?.config['max.message.bytes'] ?? MESSAGE_BYTES_MAX);
 }
 
 export interface TopicsOptions {
@@ -178,6 +186,8 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
         if (wanted !== undefined) compare('partitions', String(wanted), String(own.length));
         const leaderless = own.filter(({ leader }) => leader < 0).map(({ partitionId }) => partitionId);
         compare('partitions without a leader', 'none', leaderless.join(' ') || 'none');
+        const replicas = Math.min(...own.map((partition) => partition.replicas.length));
+        if (replicas < spec.replicationFactor) compare('replicas', String(spec.replicationFactor), String(replicas));
         for (const [setting, wanted] of Object.entries(wantedConfig(topic, spec.replicationFactor))) {
           compare(setting, wanted, actual.get(setting) ?? '');
         }

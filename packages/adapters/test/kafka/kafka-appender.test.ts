@@ -1,12 +1,14 @@
 import { createLogger } from '@weir/runtime/logger';
 import type { Broker, Cluster } from 'kafkajs';
 import { kafkaCompression } from '../../src/kafka/kafka-compression.ts';
+import { ping } from '../../src/kafka/kafka-leaders.ts';
 import type { KafkaLink } from '../../src/kafka/kafka-link.ts';
 import { createAppendRun, type RunOutcome } from '../../src/kafka/produce/append-run.ts';
 import { createKafkaAppender } from '../../src/kafka/produce/kafka-appender.ts';
 import { produce } from '../../src/kafka/produce/kafka-produce.ts';
 
 const compression = kafkaCompression('none');
+const messageBytesMax = () => 16 * 1024 * 1024;
 const record = { key: null, value: Buffer.from('a'), headers: {} };
 const NOT_LEADER = 6;
 const NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20;
@@ -77,6 +79,7 @@ test('a request that was abandoned while it looked for its broker is sent once, 
     deadlineMs: 5000,
     replicationTimeoutMs: 1000,
     compression,
+    messageBytesMax,
     logger,
   });
   expect(await appender.append('t', 0, [record])).toEqual({ status: 'stored', base: 0 });
@@ -105,6 +108,7 @@ test('while a partition has no leader, appends to other partitions do not wait f
     deadlineMs: 500,
     replicationTimeoutMs: 1000,
     compression,
+    messageBytesMax,
     logger,
   });
   const from = performance.now();
@@ -127,6 +131,7 @@ test('a clock that is set back does not change deadlines', async () => {
       deadlineMs: 200,
       replicationTimeoutMs: 100,
       compression,
+      messageBytesMax,
       logger,
     });
     const outcome = appender.append('t', 0, [record]);
@@ -135,4 +140,64 @@ test('a clock that is set back does not change deadlines', async () => {
   } finally {
     Date.now = wallClock;
   }
+});
+
+/** An appender for partition 0 of `t`, whose broker is found by `findBroker`. */
+function appenderOn(findBroker: () => Promise<Broker>, limits: { deadlineMs: number; messageBytesMax: () => number }) {
+  const cluster = {
+    findBroker,
+    findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
+  } as unknown as Cluster;
+  const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
+  return createKafkaAppender({
+    link,
+    ...limits,
+    replicationTimeoutMs: 100,
+    compression,
+    logger: createLogger('silent'),
+  });
+}
+
+test('a record whose deadline passes while its broker is looked for is refused, and never sent', async () => {
+  let sent = 0;
+  const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: String(sent++) }));
+  let found: (broker: Broker) => void = () => undefined;
+  const looking = new Promise<Broker>((resolve) => (found = resolve));
+  const appender = appenderOn(() => looking, { deadlineMs: 50, messageBytesMax });
+  expect(await appender.append('t', 0, [record])).toMatchObject({ status: 'refused' });
+  found(broker);
+  await appender.drain();
+  expect(sent).toBe(0);
+});
+
+test('the records of one turn that exceed the batch limit of their topic go into several requests', async () => {
+  let requests = 0;
+  const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: String(requests++) }));
+  const appender = appenderOn(async () => broker, { deadlineMs: 5000, messageBytesMax: () => 1024 });
+  const large = { key: null, value: Buffer.alloc(500), headers: {} };
+  const outcomes = await Promise.all([1, 2, 3].map(() => appender.append('t', 0, [large])));
+  expect(outcomes).toMatchObject([{ status: 'stored' }, { status: 'stored' }, { status: 'stored' }]);
+  expect(requests).toBe(3);
+  const tooLarge = { key: null, value: Buffer.alloc(1024), headers: {} };
+  expect(await appender.append('t', 0, [tooLarge])).toMatchObject({ status: 'refused' });
+});
+
+test('ping needs the answer of one leader of each topic, not of all', async () => {
+  const answers = new Set([2]);
+  const cluster = {
+    refreshMetadata: async () => undefined,
+    findTopicPartitionMetadata: () => [
+      { partitionId: 0, leader: 1 },
+      { partitionId: 1, leader: 2 },
+      { partitionId: 2, leader: -1 },
+    ],
+    async fetchTopicsOffset([{ partitions }]: [{ partitions: [{ partition: number }] }]) {
+      if (!answers.has(partitions[0].partition + 1)) throw new Error('this broker does not answer');
+      return [];
+    },
+  } as unknown as Cluster;
+  const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
+  await ping(link, ['t', 'u']);
+  answers.clear();
+  await expect(ping(link, ['t', 'u'])).rejects.toMatchObject({ code: 'event_log_unavailable' });
 });

@@ -116,6 +116,15 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       expect(await started.drift()).toContainEqual(
         expect.objectContaining({ topic: 'own.events.raw', found: String(LEADERLESS), fatal: false }),
       );
+      expect(await started.drift()).toContainEqual(
+        expect.objectContaining({
+          topic: 'own.events.raw',
+          setting: 'replicas',
+          wanted: '3',
+          found: '1',
+          fatal: false,
+        }),
+      );
     });
 
     test('a member to which the partition is assigned consumes its other partitions', async () => {

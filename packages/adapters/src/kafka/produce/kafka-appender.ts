@@ -8,8 +8,8 @@ import { produce } from './kafka-produce.ts';
 
 /** The maximum size of all records that wait to be sent. */
 const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
-/** The maximum size of one batch of one partition. The broker accepts 16 MiB (`max.message.bytes` in infra/kafka/topics.json). */
-const BATCH_BYTES_MAX = 15 * 1024 * 1024;
+/** The part of `max.message.bytes` that one batch of one partition may have at most. */
+const BATCH_PART = 15 / 16;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;
 /** The minimum time between two metadata requests while a partition has no leader. All appends wait for each such request. */
@@ -31,6 +31,8 @@ export interface KafkaAppenderDeps {
    */
   readonly replicationTimeoutMs: number;
   readonly compression: KafkaCompression;
+  /** `max.message.bytes` of a topic (infra/kafka/topics.json): the broker refuses larger batches. */
+  readonly messageBytesMax: (topic: string) => number;
   readonly logger: Logger;
 }
 
@@ -44,6 +46,7 @@ export function createKafkaAppender({
   deadlineMs,
   replicationTimeoutMs,
   compression,
+  messageBytesMax,
   logger,
 }: KafkaAppenderDeps): KafkaAppender {
   /**
@@ -52,7 +55,8 @@ export function createKafkaAppender({
    */
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
-  const underWay = new Map<number, readonly AppendRun[]>();
+  /** The runs of the request for each leader. Before `isSent`, nothing of them can be in the log. */
+  const underWay = new Map<number, { readonly runs: readonly AppendRun[]; isSent: boolean }>();
   let leadersAreStale = false;
   let leadersAskedAt = Number.NEGATIVE_INFINITY;
   let pumping = false;
@@ -60,10 +64,12 @@ export function createKafkaAppender({
   let ticking = false;
   let drained: (() => void)[] = [];
 
+  const batchBytesMax = (topic: string): number => Math.floor(messageBytesMax(topic) * BATCH_PART);
+
   function append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome> {
     const { run, outcome } = createAppendRun(topic, partition, records, performance.now() + deadlineMs);
-    if (run.bytes > BATCH_BYTES_MAX)
-      run.settle(refused(`the records for one partition exceed ${BATCH_BYTES_MAX} bytes`));
+    const bytesMax = batchBytesMax(topic);
+    if (run.bytes > bytesMax) run.settle(refused(`the records for one partition exceed ${bytesMax} bytes`));
     else if (waitingBytes + run.bytes > BUFFER_BYTES_MAX) run.settle(refused('the buffer of unsent records is full'));
     else {
       waiting.push(run);
@@ -94,16 +100,23 @@ export function createKafkaAppender({
   function tick(): void {
     ticking = false;
     const now = performance.now();
-    for (const runs of underWay.values()) {
-      for (const run of runs)
-        if (run.deadlineAt <= now) run.settle({ status: 'unknown', reason: 'the broker did not answer in time' });
+    for (const { runs, isSent } of underWay.values()) {
+      if (!isSent) unexpired(runs);
+      else
+        for (const run of runs)
+          if (run.deadlineAt <= now) run.settle({ status: 'unknown', reason: 'the broker did not answer in time' });
     }
-    for (const run of waiting)
-      if (run.deadlineAt <= now) run.settle(refused('the broker could not be reached in time'));
-    waiting = waiting.filter((run) => !run.settled);
+    waiting = unexpired(waiting);
     waitingBytes = waiting.reduce((sum, run) => sum + run.bytes, 0);
     if (waiting.length > 0 || underWay.size > 0) schedule();
     else finishDrain();
+  }
+
+  /** Refuses the runs whose deadline has passed, and returns the others. Call it only for runs of which nothing was sent. */
+  function unexpired(runs: readonly AppendRun[]): AppendRun[] {
+    const now = performance.now();
+    for (const run of runs) if (run.deadlineAt <= now) run.settle(refused('the broker could not be reached in time'));
+    return runs.filter((run) => !run.settled);
   }
 
   async function pump(): Promise<void> {
@@ -132,7 +145,8 @@ export function createKafkaAppender({
     const full = new Set<string>();
     const left: AppendRun[] = [];
     const batchBytes = new Map<string, number>();
-    for (const run of waiting) {
+    // After a pause of the process, this can run before `tick`. An expired record must not be sent, because its caller may have given up.
+    for (const run of unexpired(waiting)) {
       const leader = leaderOf(cluster, run.topic, run.partition);
       const id = `${run.topic}/${run.partition}`;
       if (leader === undefined) leadersAreStale = true;
@@ -142,7 +156,7 @@ export function createKafkaAppender({
         leader === undefined ||
         underWay.has(leader) ||
         full.has(id) ||
-        batch > BATCH_BYTES_MAX ||
+        batch > batchBytesMax(run.topic) ||
         request > REQUEST_BYTES_MAX
       ) {
         full.add(id);
@@ -161,22 +175,24 @@ export function createKafkaAppender({
   }
 
   async function send(leader: number, runs: readonly AppendRun[]): Promise<void> {
-    underWay.set(leader, runs);
+    const request = { runs, isSent: false };
+    underWay.set(leader, request);
     let again: readonly AppendRun[] = [];
-    let sending = false;
     let abandoned = false;
     try {
       again = await link.run(async (cluster) => {
         const broker = await brokerOf(cluster, leader);
         // These runs were already put back into `waiting`. If they were also sent here, they would be stored twice.
         if (abandoned) throw new Error('abandoned before anything was sent');
-        sending = true;
-        return produce(broker, runs, compression, replicationTimeoutMs);
+        const sent = unexpired(runs);
+        if (sent.length === 0) return [];
+        request.isSent = true;
+        return produce(broker, sent, compression, replicationTimeoutMs);
       });
       leadersAreStale ||= again.length > 0;
     } catch (error) {
       abandoned = true;
-      if (!sending || nothingWasSent(error)) again = runs;
+      if (!request.isSent || nothingWasSent(error)) again = runs;
       else for (const run of runs) run.settle({ status: 'unknown', reason: rootCause(error).message });
     }
     underWay.delete(leader);
