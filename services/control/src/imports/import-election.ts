@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GROUP_IMPORTS, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { EventLog, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
+import { passFence } from '../pass-fence.ts';
 import { untilAborted } from '../replay/replayer.ts';
 import type { ImportTerm } from './import-term.ts';
 
@@ -22,10 +23,10 @@ export interface ImportElection {
 }
 
 /**
- * A process that lost the election without knowing it can have passed the fence 6 s before (the session timeout of Kafka). Its append then arrives
- * in the log at most 12 s after the fence: 5 s for the answer of the fence, 1.7 s for the append, and `SETTLE_MS` (append-result.ts).
+ * A process that lost the election without knowing it can have passed the fence just before another one was elected. Its append then arrives in the
+ * log at most 12 s after the fence: `FENCE_MS_MAX`, 1.7 s for the append, and `SETTLE_MS` (append-result.ts).
  */
-export const TERM_SETTLE_MS = 10_000;
+export const TERM_SETTLE_MS = 12_000;
 /** A process that is not elected this long after it took part, or after it lost its term, is not going to be elected soon. */
 export const DECIDED_WITHIN_MS = 20_000;
 const POLL_MS = 50;
@@ -44,7 +45,7 @@ export async function startImportElection(deps: ImportElectionDeps): Promise<Imp
     if (handle.partition !== 0) return { handle: () => untilAborted(signal), close: async () => undefined };
     const running = new Set<Promise<unknown>>();
     const term: ImportTerm = {
-      fence: () => handle.commit({ offset: 0, metadata: '' }),
+      fence: () => passFence(handle, clock),
       run(task) {
         const ends = task();
         running.add(ends);

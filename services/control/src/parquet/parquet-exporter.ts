@@ -3,6 +3,7 @@ import { isDependencyError } from '@weir/domain/errors';
 import { GROUP_PARQUET, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
 import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
+import { passFence } from '../pass-fence.ts';
 import { untilAborted } from '../replay/replayer.ts';
 import { exportParquet, type ParquetDeps } from './export-parquet.ts';
 
@@ -31,7 +32,7 @@ export async function startParquetExporter(deps: ParquetExporterDeps): Promise<{
 
 async function exportAlways(deps: ParquetExporterDeps, handle: PartitionHandle): Promise<void> {
   const { signal } = handle;
-  const fence = () => handle.commit({ offset: 0, metadata: '' });
+  const fence = () => passFence(handle, deps.clock);
   for (let failures = 0; !signal.aborted; ) {
     try {
       await exportParquet(deps, signal, fence);

@@ -1,6 +1,7 @@
 import { GROUP_REPLAY, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { PartitionConsumer, PartitionHandle, Subscription } from '@weir/ports/event-log';
 import { describeError } from '@weir/runtime/consume/consume-retry';
+import { passFence } from '../pass-fence.ts';
 import { createMutex } from '../registry/mutex.ts';
 import { type Leader, type LeaderDeps, leadReplay } from './replay-leader.ts';
 
@@ -23,7 +24,7 @@ export function startReplayer(deps: LeaderDeps): Replayer {
 
   async function open(handle: PartitionHandle): Promise<PartitionConsumer> {
     const { signal } = handle;
-    const fence = () => handle.commit({ offset: 0, metadata: '' });
+    const fence = () => passFence(handle, deps.clock);
     const own = handle.partition === 0 ? leadReplay(deps, signal, fence) : undefined;
     if (own !== undefined) leader = own;
     return {
