@@ -67,6 +67,7 @@ describe('sites', () => {
     [{ name: 'A', domain: 'http://a.example/' }, expect.stringMatching(/^domain must match/)],
     [{ name: 'A', domain: 'a.example', site_id: 'a b' }, 'site_id must match ^[A-Za-z0-9_-]{1,64}$'],
     [{ name: 'A', domain: 'a.example', timezone: 'Mars/Base' }, expect.stringMatching(/^timezone must be/)],
+    [{ name: 'A', domain: 'a.example', timezone: 'IST' }, expect.stringMatching(/^timezone must be/)],
     [{ name: 'A', domain: 'a.example', limits: { collect: 0 } }, expect.stringMatching(/^limits.collect must be/)],
     [{ name: 7, domain: 'a.example' }, 'name must be string'],
     ['[]', expect.any(String)],

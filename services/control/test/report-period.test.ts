@@ -51,6 +51,8 @@ describe('docs/stats.md: period', () => {
     expect(shown(moments)).toEqual(['2026-03-29T01:30:00+01:00', '2026-03-29T03:00:00+02:00']);
     const offsets = await period({ from: '2026-03-28T10:00-05', to: '2026-03-29T10:00+02:00[Europe/Berlin]' });
     expect(shown(offsets)).toEqual(['2026-03-28T16:00:00+01:00', '2026-03-29T10:00:00+02:00']);
+    const spaced = await period({ from: '2026-03-29 10:00:00+02:00', to: '20260330' }, 'America/New_York');
+    expect(shown(spaced)).toEqual(['2026-03-29T04:00:00-04:00', '2026-03-31T00:00:00-04:00']);
     const named = await period({ from: '2026-03-28T10:00[America/New_York]', to: '2026-03-29T10:00' });
     expect(shown(named)[0]).toBe('2026-03-28T15:00:00+01:00');
   });

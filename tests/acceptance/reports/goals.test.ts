@@ -101,6 +101,8 @@ describe('goals', () => {
       },
       { value: 'news', visitors: 1, conversions: 0, converting_visitors: 0, conversion_rate: 0, revenue: [] },
     ]);
+    const [first] = (await byDimension(`goal=${goals.purchase}&dimension=utm_source&limit=1&explain=1`)).rows;
+    expect(first).toMatchObject({ value: 'ads', revenue: [{ currency: 'EUR', amount: '44.9' }] });
     const plans = await byDimension(`goal=${goals.signup}&dimension=property:plan`);
     expect(plans.rows).toMatchObject([{ value: 'pro', visitors: 1, conversions: 1 }]);
   });

@@ -76,6 +76,16 @@ describe('journeys', () => {
     expect(found.next).toEqual(count(views.map(({ visit, after = '' }) => [after, visit])));
   });
 
+  test('a pageview without a page is no place in the order', async () => {
+    const own = await client.createSite();
+    const hit = { site_id: own, visitor_id: 'v', session_id: 's', type: 'pageview' };
+    await client.collect(hit, { 'user-agent': FIREFOX });
+    await client.collect({ ...hit, pathname: '/x' }, { 'user-agent': FIREFOX });
+    await client.settled();
+    const found = await client.must(200, 'GET', `/sites/${own}/journeys?period=24h&path=/x`);
+    expect(found).toMatchObject({ views: 1, previous: [{ value: '', views: 1 }], next: [{ value: '', views: 1 }] });
+  });
+
   test('filters, the length of the lists, and the SQL', async () => {
     const entered = await journeys('path=/a&filter=entry:is:/&limit=1&explain=1');
     expect(entered).toMatchObject({ views: 3, visits: 2, previous: [{ value: '/', views: 2 }] });

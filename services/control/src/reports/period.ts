@@ -16,7 +16,7 @@ const PERIOD_DEFAULT = '30d';
 /** The range of all timestamps in the API: from 1970-01-01 (inclusive) to 2100-01-01 (exclusive). */
 const EARLIEST_MS = 0;
 const LATEST_MS = Date.UTC(2100, 0, 1);
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const DATE = /^\d{4}(?:-\d{2}-\d{2}|\d{4})$/;
 export const TIME_RULE = 'must be a date (2026-03-29) or an ISO 8601 time from 1970 up to 2100';
 
 export interface PeriodQuery {
@@ -89,7 +89,7 @@ function between(from: string, to: string | undefined, zone: string, nowMs: numb
 }
 
 /** The end of an ISO 8601 time with an offset, such as `Z`, `+02:00` or `-05`. `PlainDateTime` would ignore the offset. */
-const OFFSET = /T.*(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)$/i;
+const OFFSET = /[T ].*(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)$/i;
 
 /**
  * Returns the time of a text in Unix milliseconds. A local date means its first moment in the zone, or with `daysAfter` 1 its end. Undefined

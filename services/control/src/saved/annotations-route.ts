@@ -4,6 +4,7 @@ import { formatTime } from '../format-time.ts';
 import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import { randomId } from '../registry/random-id.ts';
+import { zoneOf } from '../registry/time-zone.ts';
 import { momentOf, TIME_RULE } from '../reports/period.ts';
 
 const ANNOTATIONS_PER_SITE_MAX = 1000;
@@ -29,7 +30,7 @@ export function createAnnotation(
     const site = registry.site(siteId);
     if (site === undefined) return notFound('site');
     if ('problem' in body) return invalid(body.problem);
-    const at = momentOf(body.value.at, site.timezone, 0);
+    const at = momentOf(body.value.at, zoneOf(site), 0);
     if (at === undefined) return invalid(`at ${TIME_RULE}`);
     if (registry.annotations(siteId).length >= ANNOTATIONS_PER_SITE_MAX) {
       return conflict(`the site has ${ANNOTATIONS_PER_SITE_MAX} annotations, the most there can be`);
@@ -53,7 +54,7 @@ export function changeAnnotation(
     if (site === undefined || old === undefined) return notFound('annotation');
     if ('problem' in body) return invalid(body.problem);
     const { at: time, text = old.text } = body.value;
-    const at = time === undefined ? old.at : momentOf(time, site.timezone, 0);
+    const at = time === undefined ? old.at : momentOf(time, zoneOf(site), 0);
     if (at === undefined) return invalid(`at ${TIME_RULE}`);
     const changed: Annotation = { ...old, at, text };
     await registry.putAnnotation(changed);

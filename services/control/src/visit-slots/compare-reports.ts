@@ -27,7 +27,7 @@ const REPORTS: readonly string[] = [
 ];
 
 /**
- * Compares reports of a built day from slots with the same reports from rows. Resolves with undefined if the build of the day is not valid. A late
+ * Compares reports of a built day from slots with the same reports from rows. Resolves with undefined if the build of the day is not valid, or if slots cannot answer. A late
  * row can arrive between two reports, so reports that differ are compared again.
  */
 export async function compareDay(
@@ -76,7 +76,10 @@ async function compareReport(asked: AskedScope, name: string, analytics: ReportT
   if (run === undefined) return undefined;
   const answers: string[] = [];
   for (const built of [{ ...run, isEstimate: false }, undefined]) {
-    const scope: Scope = { ...asked, visits: await visitSourceOf(asked, analytics, built) };
+    const visits = await visitSourceOf(asked, analytics, built);
+    // With a long visit near the end of the period, both answers would come from `sessions`, and would say nothing about the slots.
+    if (built !== undefined && visits.of !== 'rows') return undefined;
+    const scope: Scope = { ...asked, visits };
     const request = { scope, compared: undefined, withExplanation: false };
     const deps = { analytics, clock: () => asked.period.toMs };
     const order = { metric: 'visitors', direction: 'desc' } as const;

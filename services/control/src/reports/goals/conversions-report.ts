@@ -65,7 +65,12 @@ export async function conversionsReport(
   const found = await ask(statement, deps);
   const rows = found.slice(0, limit);
   const revenue = rows.some((row) => Number(row.with_value) > 0)
-    ? conversionRevenueStatement(request.scope, goal, by)
+    ? conversionRevenueStatement(
+        request.scope,
+        goal,
+        by,
+        rows.map(({ hash }) => String(hash)),
+      )
     : undefined;
   const paid = revenue === undefined ? [] : await ask(revenue, deps);
   return {

@@ -61,14 +61,14 @@ export interface ConversionsPage {
 
 /**
  * The statement returns one row for each value of a dimension (`name`): the conversions of one goal, the converting visitors, and all
- * visitors.
+ * visitors. `hash` is the hash of the value, as text, because JSON has no exact integers of 64 bits.
  */
 export function conversionsStatement(scope: Scope, goal: Action, by: Dimension, page: ConversionsPage): Statement {
   const { parameters, tables, hits, hitValue } = reportParts(scope, by, COLUMNS);
   const isGoal = actionCondition(goal, 'goal', parameters);
   const { order, direction, rowsMax, skip } = page;
   const sql = `${tables}
-SELECT toString(${hitValue(by)}) AS name, countIf(${isGoal}) AS conversions,
+SELECT toString(${hitValue(by)}) AS name, toString(sipHash64(name)) AS hash, countIf(${isGoal}) AS conversions,
   uniqExactIf(hit.visitor_id, hit.visitor_id != '' AND ${isGoal}) AS converting_visitors, ${ALL_VISITORS} AS visitors,
   countIf(${isGoal} AND ${HAS_VALUE}) AS with_value
 FROM ${hits}
@@ -78,8 +78,16 @@ LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip
   return { sql, params: parameters.values };
 }
 
-/** The statement returns the sum of the payments among the conversions of one goal, by value of the dimension and by currency. */
-export function conversionRevenueStatement(scope: Scope, goal: Action, by: Dimension): Statement {
+/**
+ * The statement returns the sum of the payments among the conversions of one goal, by value of the dimension and by currency, for the values whose
+ * hashes are given.
+ */
+export function conversionRevenueStatement(
+  scope: Scope,
+  goal: Action,
+  by: Dimension,
+  hashes: readonly string[],
+): Statement {
   const { parameters, tables, hits, hitValue } = reportParts(scope, by, COLUMNS);
   const sql = `${tables}
 SELECT name, ${SUM_PAID}
@@ -89,6 +97,7 @@ FROM
   FROM ${hits}
 ) AS conversion
 INNER JOIN ${PAID} AS paid ON paid.event_id = conversion.event_id
+WHERE sipHash64(name) IN CAST(${parameters.put('hashes', 'Array(String)', hashes)}, 'Array(UInt64)')
 GROUP BY name, currency
 ORDER BY name, currency`;
   return { sql, params: parameters.values };
@@ -102,8 +111,11 @@ function matched(goals: readonly Action[], parameters: Parameters): string {
   return `arrayFilter(place -> place > 0, [${places.join(', ')}])`;
 }
 
-/** Sums payments (`PAID`: those whose amount is a decimal number, refunds included). The sum has 76 digits, so that it cannot overflow. */
+/**
+ * Sums payments (`PAID`: those whose amount is a decimal number, refunds included). The sum has 76 digits, so that it cannot overflow. `payments_log` has
+ * the same payments as the view `payments`, which also finds out where each of them came from, from the whole history of the site.
+ */
 const SUM_PAID = 'paid.currency AS currency, toString(sum(toDecimal256(paid.amount, 18))) AS amount';
 const PAID = `(
-  SELECT event_id, currency, amount FROM payments WHERE site_id = {site:String} AND ${ROWS_OF_PERIOD} AND amount IS NOT NULL
+  SELECT event_id, currency, amount FROM payments_log WHERE site_id = {site:String} AND ${ROWS_OF_PERIOD} AND amount IS NOT NULL
 )`;

@@ -1,5 +1,6 @@
 import type { Site } from '@weir/domain/registry/site';
 import type { Checked } from '../../http/compile-body.ts';
+import { zoneOf } from '../../registry/time-zone.ts';
 import { SITE_ROWS_MIN } from '../../visit-slots/days-to-build.ts';
 import { bucketStarts, defaultInterval, type Interval, localText } from '../buckets.ts';
 import { comparedPeriod, type Period, type PeriodQuery, readPeriod } from '../period.ts';
@@ -143,7 +144,7 @@ async function readOverviewPeriod(query: PeriodQuery, zone: string, nowMs: numbe
 
 function byZone(sites: readonly Site[]): ReadonlyMap<string, readonly Site[]> {
   const zones = new Map<string, Site[]>();
-  for (const site of sites) zones.set(site.timezone, [...(zones.get(site.timezone) ?? []), site]);
+  for (const site of sites) zones.set(zoneOf(site), [...(zones.get(zoneOf(site)) ?? []), site]);
   return zones;
 }
 

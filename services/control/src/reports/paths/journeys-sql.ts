@@ -23,7 +23,7 @@ FROM
       SELECT hit.session_key AS session_key, hit.timestamp AS timestamp, hit.event_id AS event_id, hit.type AS type, hit.pathname AS pathname
       FROM ${hits}
     ) AS counted
-    WHERE type = 'pageview' AND session_key != ${NO_KEY}
+    WHERE type = 'pageview' AND pathname != '' AND session_key != ${NO_KEY}
     GROUP BY session_key
     HAVING has(pages, ${path})
   ) AS visited

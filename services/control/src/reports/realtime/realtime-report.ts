@@ -1,4 +1,5 @@
 import type { Site } from '@weir/domain/registry/site';
+import { zoneOf } from '../../registry/time-zone.ts';
 import { localText } from '../buckets.ts';
 import { countExcludedRows } from '../excluded-rows.ts';
 import type { ReportDeps, ReportOptions } from '../report-request.ts';
@@ -34,7 +35,7 @@ export async function realtimeReport(
 ): Promise<object> {
   const toMs = deps.clock();
   const fromMs = toMs - PERIOD_MS;
-  const asked: AskedScope = { siteId: site.siteId, period: { zone: site.timezone, fromMs, toMs }, ...rowsOf };
+  const asked: AskedScope = { siteId: site.siteId, period: { zone: zoneOf(site), fromMs, toMs }, ...rowsOf };
   const scope = { ...asked, visits: await visitSourceOf(asked, deps.analytics) };
   const statement = realtimeStatement(scope, limit);
   const { rows } = await deps.analytics.userQuery(statement.sql, statement.params);
@@ -57,7 +58,7 @@ export async function realtimeReport(
     [`last_${RECENT_MINUTES}_minutes`]: of('recent'),
     [`last_${MINUTES}_minutes`]: of('all'),
     minutes: Array.from({ length: MINUTES }, (_, nth) => ({
-      start: localText(fromMs + nth * (PERIOD_MS / MINUTES), site.timezone),
+      start: localText(fromMs + nth * (PERIOD_MS / MINUTES), zoneOf(site)),
       ...of('minute', String(nth)),
     })),
     ...Object.fromEntries(names.map((name) => [name, listOf(name)])),
