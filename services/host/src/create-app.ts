@@ -23,7 +23,6 @@ import { openApiDocument } from './openapi-document.ts';
 import type { OpenAnalytics } from './ports/open-analytics.ts';
 import type { Ports } from './ports/open-ports.ts';
 import type { ProjectFiles } from './ports/project-files.ts';
-import type { SharedGeo } from './ports/shared-geo.ts';
 import type { Role } from './roles.ts';
 import { enrichedRetentionMs } from './startup/start-replays.ts';
 import type { Readiness } from './watch/readiness.ts';
@@ -53,7 +52,8 @@ export interface AppDeps {
   readonly clock: () => number;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  readonly geo: SharedGeo;
+  /** Looks up the location of an address. */
+  readonly locate: (address: string) => Promise<Located>;
   readonly installation: Installation;
   /** Undefined if this process can make no backups. */
   readonly backups: BackupControl | undefined;
@@ -89,7 +89,7 @@ export function createApp(deps: AppDeps): Gateway {
           proxies: config,
           retention: config,
           keep: config.keep,
-          locate: locateWith(deps.geo),
+          locate: deps.locate,
           judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
           installation: deps.installation,
           backups: deps.backups,
@@ -120,16 +120,4 @@ export function createApp(deps: AppDeps): Gateway {
     clock,
     newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
   });
-}
-
-/** Returns a function that looks up the location of an address. If the geo data cannot be read, the result contains the reason. */
-function locateWith(geo: SharedGeo): (address: string) => Promise<Located> {
-  return async (address) => {
-    try {
-      const opened = await geo();
-      return { place: opened.lookup(address), data: opened.version, problem: opened.problem };
-    } catch (error) {
-      return { place: undefined, data: '', problem: error instanceof Error ? error.message : String(error) };
-    }
-  };
 }

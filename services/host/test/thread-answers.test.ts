@@ -18,11 +18,13 @@ function linkToBlocked() {
   return linkThreads<PipelineCalls>(port1, {});
 }
 
-test('a thread that does not answer is not ready, and has no status and no metrics', async () => {
+test('a thread that does not answer is not ready, and has no status, no metrics and no locations', async () => {
   const requests = requestsTo(linkToBlocked(), 20);
   expect(await requests.readiness()).toEqual({ missing: ['pipeline thread'], notes: [] });
   expect(await requests.status()).toEqual([]);
   expect(await requests.metrics()).toBeUndefined();
+  const problem = 'the pipeline thread does not answer';
+  expect(await requests.locate('192.0.2.1')).toEqual({ place: undefined, data: '', problem });
 });
 
 test('while an answer is late, no further call is sent; after it has arrived, calls are sent again', async () => {

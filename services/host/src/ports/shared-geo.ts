@@ -1,3 +1,4 @@
+import type { Located } from '@weir/control/control-deps';
 import { type Geo, openGeo } from '@weir/enricher/geo/open-geo';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
@@ -29,5 +30,17 @@ export function createSharedGeo({ config, logger, metrics, stack }: SharedGeoDep
       throw error;
     });
     return opening;
+  };
+}
+
+/** Returns a function that looks up the location of an address. If the geo data cannot be read, the result contains the reason. */
+export function locateWith(geo: SharedGeo): (address: string) => Promise<Located> {
+  return async (address) => {
+    try {
+      const opened = await geo();
+      return { place: opened.lookup(address), data: opened.version, problem: opened.problem };
+    } catch (error) {
+      return { place: undefined, data: '', problem: error instanceof Error ? error.message : String(error) };
+    }
   };
 }

@@ -26,7 +26,7 @@ import { openArchive } from '../ports/open-archive.ts';
 import { openBackups } from '../ports/open-backups.ts';
 import { openPorts } from '../ports/open-ports.ts';
 import { findProjectFiles } from '../ports/project-files.ts';
-import { createSharedGeo } from '../ports/shared-geo.ts';
+import { createSharedGeo, locateWith } from '../ports/shared-geo.ts';
 import type { Role } from '../roles.ts';
 import { createStack, type Stack } from '../stack.ts';
 import { createPipelineThread, rolesOfThread } from '../thread/pipeline-thread.ts';
@@ -141,9 +141,7 @@ async function start(
   const demoKey = mayBeFirst ? await makeDemoSite(ports.registry, clock(), startupBanner.due) : undefined;
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
-  // If the enricher runs in the pipeline thread, that thread has the metrics of the geo data. This thread then does not report them a
-  // second time.
-  const geo = createSharedGeo({ config, logger, metrics: thread === undefined ? metrics : createMetrics(), stack });
+  const geo = createSharedGeo({ config, logger, metrics, stack });
   const archive = await openArchive(config);
   if (archive !== undefined) stack.add(archive, (objects) => objects.close());
   const working = { roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo };
@@ -204,7 +202,7 @@ async function start(
     clock,
     metrics,
     readiness,
-    geo,
+    locate: inThread?.locate ?? locateWith(geo),
     installation: {
       disks: () =>
         Promise.all(disks.map(async ({ name, reserveBytes, space }) => ({ name, reserveBytes, ...(await space()) }))),

@@ -1,4 +1,4 @@
-import type { ConsumerStatus } from '@weir/control/control-deps';
+import type { ConsumerStatus, Located } from '@weir/control/control-deps';
 import type { Config } from '@weir/runtime/config/config';
 import type { ThreadMetrics } from '@weir/runtime/prometheus-metrics';
 import type { ClickhouseConnection } from '../ports/open-analytics.ts';
@@ -45,6 +45,8 @@ export interface PipelineCalls {
   /** Why the replay does not continue. Undefined if it continues, or if there is none. */
   replayProblem(): string | undefined;
   readiness(): Promise<{ readonly missing: readonly string[]; readonly notes: readonly string[] }>;
+  /** Looks up the location of an address. */
+  locate(address: string): Promise<Located>;
   state<Name extends keyof PipelineState>(name: Name, args: Parameters<PipelineState[Name]>): Promise<unknown>;
   /** Resolves when all consumers have stopped and the engines of the thread are closed. */
   close(): Promise<void>;

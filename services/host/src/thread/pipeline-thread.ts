@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { ConsumerStatus } from '@weir/control/control-deps';
+import type { ConsumerStatus, Located } from '@weir/control/control-deps';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { Config } from '@weir/runtime/config/config';
 import { type Logger, writeLogLine } from '@weir/runtime/logger';
@@ -19,6 +19,7 @@ const CORES_MIN = 2;
 const SHORTAGE_CHECK_MS = 250;
 /** How long requests wait for an answer of the thread. */
 const ANSWER_WITHIN_MS = 2_000;
+const NO_ANSWER = 'the pipeline thread does not answer';
 const HEARTBEAT_MS = 5_000;
 const HEARTBEATS_MISSED_MAX = 12;
 const PIPELINE_ROLES: readonly Role[] = ['enricher', 'writer', 'archiver'];
@@ -53,6 +54,8 @@ export interface RunningPipeline {
   status(): Promise<readonly ConsumerStatus[]>;
   /** Why the replay does not continue. Undefined if it continues, or if there is none. */
   replayProblem(): Promise<string | undefined>;
+  /** Looks up the location of an address. The main thread has no geo data of its own: they need 134 MB. */
+  locate(address: string): Promise<Located>;
   readonly readiness: ReadinessSource;
   /** The metrics of the thread. Undefined if it does not answer in time. */
   metrics(): Promise<ThreadMetrics | undefined>;
@@ -168,13 +171,15 @@ function run(
 export function requestsTo(
   link: Pick<ThreadLink<PipelineCalls>, 'call'>,
   timeoutMs: number,
-): Pick<RunningPipeline, 'status' | 'replayProblem' | 'readiness' | 'metrics'> {
+): Pick<RunningPipeline, 'status' | 'replayProblem' | 'locate' | 'readiness' | 'metrics'> {
   const status = answeredWithin(() => link.call('status', []), timeoutMs);
   const replayProblem = answeredWithin(() => link.call('replayProblem', []), timeoutMs);
+  const locate = answeredWithin((address: string) => link.call('locate', [address]), timeoutMs);
   const readiness = answeredWithin(() => link.call('readiness', []), timeoutMs);
   return {
     status: async () => (await status()) ?? [],
     replayProblem,
+    locate: async (address) => (await locate(address)) ?? { place: undefined, data: '', problem: NO_ANSWER },
     readiness: async () => (await readiness()) ?? { missing: ['pipeline thread'], notes: [] },
     metrics: answeredWithin(() => link.call('metrics', []), timeoutMs),
   };

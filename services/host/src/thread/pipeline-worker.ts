@@ -7,7 +7,7 @@ import { createMetrics, readMetrics } from '@weir/runtime/prometheus-metrics';
 import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
 import { openArchive } from '../ports/open-archive.ts';
 import { type LogOwner, openLogOfThread, openThreadPorts, type ThreadLog } from '../ports/open-thread-ports.ts';
-import { createSharedGeo } from '../ports/shared-geo.ts';
+import { createSharedGeo, locateWith } from '../ports/shared-geo.ts';
 import { createStack } from '../stack.ts';
 import { type Pipeline, startPipeline } from '../startup/start-pipeline.ts';
 import { type Replays, startReplays } from '../startup/start-replays.ts';
@@ -61,6 +61,7 @@ const link: ThreadLink<MainCalls> = linkThreads<MainCalls>(parentPort, {
   async readiness() {
     return { missing: await readiness.missing(), notes: await readiness.notes() };
   },
+  locate: (address) => locateWith(geo)(address),
   async state(name, args) {
     const { stateStore } = await opening;
     return (stateStore[name] as (...all: unknown[]) => Promise<unknown>)(...args);
@@ -91,6 +92,7 @@ const owner: LogOwner = {
 };
 const log: ThreadLog = openLogOfThread(config, owner);
 const disk = { shortage: () => shortage };
+const geo = createSharedGeo({ config, logger, metrics, stack });
 const opening = openThreadPorts({ config, log, clickhouse, logger, clock, disk, stack });
 const started = start();
 // The main thread asks for this promise later. Until then, a rejection must not end the process as an unhandled rejection.
@@ -103,7 +105,6 @@ async function start(): Promise<void> {
   const ready = abortable(tables, stop.signal);
   // The writer awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
   ready.catch(() => undefined);
-  const geo = createSharedGeo({ config, logger, metrics, stack });
   const store = ports.tables && { ...ports.tables, ready };
   const working = { roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo };
   pipeline = stack.add(startPipeline(working), (running) => running.close());

@@ -4,14 +4,14 @@ import type { Logger } from '@weir/runtime/logger';
  * Wraps a call to another thread or process. The result is undefined if there is no answer within `timeoutMs`. Until a late answer arrives, further
  * calls give undefined at once, so that messages to a blocked receiver do not accumulate.
  */
-export function answeredWithin<Result>(
-  call: () => Promise<Result>,
+export function answeredWithin<Arguments extends readonly unknown[], Result>(
+  call: (...parameters: Arguments) => Promise<Result>,
   timeoutMs: number,
-): () => Promise<Result | undefined> {
+): (...parameters: Arguments) => Promise<Result | undefined> {
   let late: Promise<Result> | undefined;
-  return async () => {
+  return async (...parameters) => {
     if (late !== undefined) return undefined;
-    const answer = call();
+    const answer = call(...parameters);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => {
