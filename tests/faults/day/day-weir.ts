@@ -26,7 +26,7 @@ const CLOCK_SEEN_MS = 3_000;
  */
 const ENV = {
   // What Weir chooses by itself on a machine or in a container with this memory.
-  WEIR_CLICKHOUSE_MEMORY_MB: '512',
+  WEIR_CLICKHOUSE_MEMORY_MB: '384',
   // Node sees the memory of the whole machine, and would use more for its heap than on a machine with 1 GB. Both threads have this limit.
   NODE_OPTIONS: '--max-old-space-size=256',
   ...{ RATE_LIMIT_COLLECT: '', RATE_LIMIT_EVENTS: '', RATE_LIMIT_IDENTIFY: '' },
