@@ -122,6 +122,7 @@ describe('checked with the ClickHouse of the tests', () => {
       .join('\n');
     expect(sql).toMatch(/^CREATE OR REPLACE VIEW/m);
     expect(granted).toContain('DROP VIEW ON weir.*');
+    expect(granted).toContain('DROP TABLE ON weir._tmp_replace_*');
     const changed = [...sql.matchAll(/^(DROP TABLE IF EXISTS|ALTER TABLE) (\w+)/gm)];
     expect(changed.length).toBeGreaterThan(0);
     for (const [, statement, table] of changed) {

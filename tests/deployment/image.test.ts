@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { ROOT, readJson, readText } from './read-files.ts';
@@ -66,3 +67,34 @@ test('the copied files exist', () => {
   const missing = sources.filter((source) => !tracked.some((file) => file === source || file.startsWith(`${source}/`)));
   expect(missing).toEqual([]);
 });
+
+/** The files of the checkout that Dockerfile.dockerignore lets into the image's build. Knows only the kinds of lines that this file has. */
+function filesForBuild(): readonly string[] {
+  const lines = readText('infra/docker/Dockerfile.dockerignore').split('\n').filter(Boolean);
+  const pattern = (line: string): string => line.replaceAll('.', '\\.').replaceAll(/(?<!\*)\*(?!\*)/g, '[^/]*');
+  const allowed = lines.filter((line) => line.startsWith('!')).map((line) => `^${pattern(line.slice(1))}(?:/|$)`);
+  const refused = lines
+    .filter((line) => line.startsWith('**/'))
+    .map((line) => `(?:^|/)${pattern(line.slice(3))}(?:/|$)`);
+  expect(allowed.length + refused.length + 1).toBe(lines.length);
+  const matches = (file: string, patterns: readonly string[]) => patterns.some((one) => new RegExp(one).test(file));
+  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((file) => existsSync(join(ROOT, file)) && matches(file, allowed) && !matches(file, refused));
+}
+
+test('the files that reach the build of the image are enough for the build', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-image-'));
+  try {
+    for (const file of filesForBuild()) cpSync(join(ROOT, file), join(folder, file));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const built = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, encoding: 'utf8' });
+    expect([built.status, built.stderr.match(/^.*error.*$/gim) ?? []]).toEqual([0, []]);
+    expect(existsSync(join(folder, 'dist/main.js'))).toBe(true);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 300_000);

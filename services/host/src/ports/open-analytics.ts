@@ -113,7 +113,7 @@ async function migrateWhenAvailable(
       return await analytics.migrate();
     } catch (error) {
       if (!isDependencyError(error, 'analytics_unavailable')) throw error;
-      if (!logged) logger.warn({ code: error.code }, 'waiting for ClickHouse');
+      if (!logged) logger.warn({ code: error.code, reason: error.message }, 'waiting for ClickHouse');
       logged = true;
       await pause(RETRY_EVERY_MS, undefined, { signal: stop });
     }
