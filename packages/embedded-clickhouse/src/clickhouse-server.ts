@@ -184,10 +184,16 @@ function removeOldDetachedParts(folder: string): NodeJS.Timeout {
 
 /** Reloads the dictionaries every 30 s. A ClickHouse server does this after their LIFETIME; the embedded engine does not. */
 function reloadDictionaries(engine: Engine): NodeJS.Timeout {
+  let underWay = false;
   return setInterval(() => {
+    if (underWay) return;
+    underWay = true;
     engine
       .run({ setup: [], statement: 'SYSTEM RELOAD DICTIONARIES', data: undefined, format: 'Null' })
-      .catch((error: unknown) => process.stderr.write(`cannot reload the dictionaries: ${String(error)}\n`));
+      .catch((error: unknown) => process.stderr.write(`cannot reload the dictionaries: ${String(error)}\n`))
+      .finally(() => {
+        underWay = false;
+      });
   }, RELOAD_PERIOD_MS);
 }
 

@@ -69,7 +69,14 @@ const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
 } as const;
 
-const LONG_STATEMENT = { max_query_size: String(STATEMENT_BYTES_MAX) };
+/** Without these settings, ClickHouse refuses a statement with about 50,000 parts, such as the deletion of a person with 2,000 devices of several users. */
+const LONG_STATEMENT = {
+  max_query_size: String(STATEMENT_BYTES_MAX),
+  max_ast_elements: String(STATEMENT_BYTES_MAX),
+  max_expanded_ast_elements: String(STATEMENT_BYTES_MAX),
+};
+/** Settings of Weir's own questions. The server ends a question when the client gives up, so that repeated questions do not accumulate. */
+const SELECT_SETTINGS = { ...LONG_STATEMENT, max_execution_time: REQUEST_TIMEOUT_MS / 1000 } as const;
 /**
  * Settings of the statements that `change` runs. `mutations_sync`: an ALTER … DELETE or UPDATE is done on all replicas when the
  * statement ends. `allow_nondeterministic_mutations`: without it, a replicated table refuses a subquery in such a statement.
@@ -282,7 +289,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
         query,
         query_params: { ...params },
         format: 'JSONEachRow',
-        clickhouse_settings: LONG_STATEMENT,
+        clickhouse_settings: SELECT_SETTINGS,
       });
       return await result.json<Row>();
     } catch (error) {

@@ -132,7 +132,10 @@ async function applyMissing(
 ): Promise<void> {
   const filling = await fillingFor(client, config, database);
   const run = (query: string, settings: ClickHouseSettings = {}): Promise<unknown> =>
-    client.command({ query: forCluster(query, config), clickhouse_settings: settings });
+    client.command({
+      query: forCluster(query, config),
+      clickhouse_settings: { max_execution_time: STATEMENT_MS_MAX / 1000, ...settings },
+    });
   if (known === undefined) {
     await run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) " +

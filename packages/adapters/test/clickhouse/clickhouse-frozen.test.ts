@@ -29,6 +29,7 @@ const DIGESTS: readonly (readonly [string, string])[] = [
   ['022_visit_slots.sql', '4ee81a5d3a5758090beb8c8829fe593c1d82135a31c76b1f84cfb14ee7f83dc1'],
   ['023_moves_of_sites.sql', '67d3d085adbfda92f6a40736b29051668495989fa273f9c8bac11ef1b1344e8b'],
   ['024_property_names.sql', 'dcef3f7c0c4b97461d41a9d5a035eac12d412d9c768f138157d0ef0983f8dad0'],
+  ['025_links_in_time.sql', 'c6c57da9358c4aee673cbbd28f74d5948e44ccdd27a137d591dd1b7b6942e880'],
 ];
 
 /**

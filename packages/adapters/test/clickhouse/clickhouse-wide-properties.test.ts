@@ -1,6 +1,7 @@
 import {
   batch,
   type ClickhouseUnderTest,
+  identify,
   openClickhouseUnderTest,
   openEmbeddedUnderTest,
 } from './clickhouse-harness.ts';
@@ -58,6 +59,24 @@ test('a merge of rows with 75,000 names of properties needs less than 512 MiB of
     expect([answer.status, await answer.text()]).toEqual([200, '']);
     const shown = 'SELECT count() AS n, countIf(properties.p4_49 IS NOT NULL) AS named FROM events';
     expect((await analytics.userQuery(shown, {})).rows).toEqual([{ n: 6_000, named: 1 }]);
+  } finally {
+    await close();
+  }
+});
+
+test('the history of a visitor with 5,000 identifies needs less than 512 MiB of memory', async () => {
+  const { analytics, close } = await openEmbeddedUnderTest(512 * 1024 * 1024);
+  try {
+    await analytics.migrate();
+    const rows = Array.from({ length: 5_000 }, (_, n) =>
+      identify(
+        { profile_id: `p${n % 2}`, user_id: `u${n % 2}` },
+        { site_id: 'i', visitor_id: 'v', user_id: `u${n % 2}` },
+      ),
+    );
+    await analytics.insertRecords(batch(0, rows));
+    const history = 'SELECT count() AS changes, uniqExact(profile_id) AS profiles FROM links_in_time';
+    expect(await analytics.select(history)).toMatchObject([{ changes: 5_000, profiles: 2 }]);
   } finally {
     await close();
   }

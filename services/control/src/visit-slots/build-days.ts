@@ -125,6 +125,6 @@ async function readBuild(analytics: Pick<Analytics, 'select'>, site: SiteDays, f
   return new Map(rows.map(({ day, slots, hits }) => [day, { slots: Number(slots), hits: Number(hits) }]));
 }
 
-function daysOf({ fromMs, toMs }: SiteDays): readonly string[] {
+export function daysOf({ fromMs, toMs }: SiteDays): readonly string[] {
   return Array.from({ length: (toMs - fromMs) / DAY_MS }, (_, index) => dayOf(fromMs + index * DAY_MS));
 }

@@ -8,7 +8,15 @@ import { createVisitSlotMetrics } from '@weir/runtime/visit-slot-metrics';
 import { problemText } from '../erasure/run-erasure.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
-import { type BuildContext, type BuildTables, buildDays, type DaysToBuild, removeOldSlots } from './build-days.ts';
+import {
+  type BuildContext,
+  type BuildTables,
+  type BuiltDays,
+  buildDays,
+  type DaysToBuild,
+  daysOf,
+  removeOldSlots,
+} from './build-days.ts';
 import { compareDay, someBuiltDays, someReports } from './compare-reports.ts';
 import { daysToBuild, sitesToBuild } from './days-to-build.ts';
 
@@ -95,7 +103,12 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
 
   async function build(days: DaysToBuild): Promise<void> {
     const startedAt = clock();
-    const built = await buildDays(newContext(), days);
+    const built = await buildDays(newContext(), days).catch((error: unknown): BuiltDays => {
+      // ClickHouse refuses this statement, for example because a day needs too much memory. Other days can still be built.
+      if (!isDependencyError(error, 'analytics_refused')) throw error;
+      logger.error({ site: days.siteId, problem: problemText(error) }, 'days cannot be built, reports read their rows');
+      return { days: 0, slots: 0, skipped: daysOf(days) };
+    });
     for (const day of built.skipped) skipped.set(`${days.siteId} ${day}`, clock());
     metrics.built(built.days);
     const ms = clock() - startedAt;

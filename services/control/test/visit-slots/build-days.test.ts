@@ -5,6 +5,12 @@ import { type BuildContext, buildDays, removeOldSlots } from '@weir/control/visi
 import { builtRun } from '@weir/control/visit-slots/built-run';
 import { compareDay, someBuiltDays } from '@weir/control/visit-slots/compare-reports';
 import { daysToBuild, sitesToBuild } from '@weir/control/visit-slots/days-to-build';
+import { startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
+import { DependencyError } from '@weir/domain/errors';
+import type { Registry } from '@weir/ports/registry';
+import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { eventually } from '@weir/testkit/eventually';
 import {
   batch,
   type ClickhouseUnderTest,
@@ -103,7 +109,7 @@ const build = (siteId: string, fromDay: number, toDay: number, rows = 1) =>
 
 test.each([1, 500_000])('the slots of built days have the numbers of the rows (%i rows)', async (rows) => {
   const site = `s${rows}`;
-  await insert(site, history(6));
+  await insert(site, history(25));
   expect(await build(site, 1, 5, rows)).toMatchObject({ days: 4, skipped: [] });
   const compared = await compare(site, T0 + DAY_MS, T0 + 5 * DAY_MS);
   expect(compared.rows).toMatchObject({ visits: 8, pageviews: 16, events: 12 });
@@ -206,4 +212,31 @@ test('old slots are removed, and small sites have no rollup', async () => {
   expect(await slots()).toBe(once);
   expect(await sitesToBuild(opened.analytics)).toEqual([]);
   expect(await sitesToBuild(opened.analytics, 24)).toContain('again');
+});
+
+test('a site whose days ClickHouse refuses does not stop the builds of other sites', async () => {
+  for (const site of ['refused', 'sound']) await insert(site, history(25));
+  const { analytics } = opened;
+  const problems: unknown[] = [];
+  const nothing = (): undefined => undefined;
+  const builds = startSlotBuilds({
+    analytics: {
+      ...analytics,
+      change: (statement) =>
+        statement.includes("'refused'")
+          ? Promise.reject(new DependencyError('analytics_refused', 'needs more memory than is allowed'))
+          : analytics.change(statement),
+    },
+    registry: { erasures: () => [], expiry: nothing, replay: nothing, writersPause: nothing } as unknown as Registry,
+    ready: Promise.resolve(),
+    clock: Date.now,
+    logger: { ...createLogger('silent'), error: (fields: unknown) => problems.push(fields), debug: nothing } as never,
+    metrics: createMetrics(),
+    siteRowsMin: 150,
+  });
+  const days = async (site: string) => (await someBuiltDays(site, 30, analytics)).length;
+  await eventually('the other site is built', async () => (await days('sound')) > 5);
+  await builds.close();
+  expect(await days('refused')).toBe(0);
+  expect(problems).toContainEqual({ site: 'refused', problem: expect.stringContaining('memory') });
 });
