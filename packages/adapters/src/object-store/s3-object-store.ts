@@ -36,8 +36,10 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** The size of a part of an upload. Two parts are in memory at the same time. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
-/** The answers to a conditional write if the object is not as expected: another version, or (404) no object. */
-const NOT_AS_EXPECTED = [412, 404];
+/** The answer to a conditional write if the object exists or has another version. */
+const NOT_AS_EXPECTED = 412;
+/** The answer to a replacement of an object that does not exist. */
+const NO_OBJECT = 404;
 /** The answer of a service that has no conditional writes. */
 const NO_CONDITIONS = 501;
 /** After these statuses below 500, a retry may succeed: a concurrent conditional write (409), and too many requests (429). */
@@ -98,7 +100,9 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
       } catch (error) {
         const status = statusOf(error);
         const isMissingBucket = error instanceof S3ServiceException && error.name === 'NoSuchBucket';
-        if (NOT_AS_EXPECTED.includes(status ?? 0) && !isMissingBucket) return false;
+        // A 404 to a new object is an error, such as a wrong address: it does not mean that the object exists.
+        const isDeleted = status === NO_OBJECT && condition.IfMatch !== undefined && !isMissingBucket;
+        if (status === NOT_AS_EXPECTED || isDeleted) return false;
         if (status !== NO_CONDITIONS) throw error;
         await client.send(new PutObjectCommand(target));
       }

@@ -66,6 +66,23 @@ test('a service without conditional writes stores an object without a condition'
   server.close();
 });
 
+test('a new object that is answered with 404 is refused: it does not exist already', async () => {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.writeHead(404).end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const store = await openObjectStore({ url: 's3://bucket', s3: { endpoint, region: 'us-east-1', pathStyle: true } });
+  try {
+    await expect(store.create('a', Buffer.from('1'))).rejects.toMatchObject({ code: 'object_store_refused' });
+    expect(await store.replace('a', 'version', Buffer.from('1'))).toBe(false);
+  } finally {
+    store.close();
+    server.close();
+  }
+});
+
 test('a connection that is lost while an object is read is object_store_unavailable, not damage', async () => {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-length': 1_000_000 });
