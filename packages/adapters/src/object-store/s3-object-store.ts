@@ -33,8 +33,11 @@ export interface S3Location extends S3Config {
 
 const CONNECT_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** The size of a part of an upload. Two parts are in memory at the same time. */
-const PART_BYTES = 8 * 1024 * 1024;
+/**
+ * The size of a part of an upload. S3 accepts 10,000 parts, so a stream can have 625 GiB. Two parts are in memory at the same time, and the next
+ * one while it is collected. A stream that is smaller than a part needs less.
+ */
+const PART_BYTES = 64 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 /** The answer to a conditional write if the object exists or has another version. */
 const NOT_AS_EXPECTED = 412;

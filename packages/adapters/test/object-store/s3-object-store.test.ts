@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { verifySegment } from '@weir/runtime/archive/read-segment';
@@ -77,6 +78,32 @@ test('a new object that is answered with 404 is refused: it does not exist alrea
   try {
     await expect(store.create('a', Buffer.from('1'))).rejects.toMatchObject({ code: 'object_store_refused' });
     expect(await store.replace('a', 'version', Buffer.from('1'))).toBe(false);
+  } finally {
+    store.close();
+    server.close();
+  }
+});
+
+test('a stream of unknown length is stored in parts of 64 MiB, so that it can have 625 GiB', async () => {
+  const MB = 1024 * 1024;
+  const parts: number[] = [];
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://s3');
+    if (searchParams.has('partNumber')) parts.push(Number(request.headers['content-length']));
+    request.resume();
+    request.on('end', () => {
+      const answer = searchParams.has('uploads')
+        ? '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>'
+        : '<CompleteMultipartUploadResult><ETag>1</ETag></CompleteMultipartUploadResult>';
+      response.writeHead(200, { etag: '"1"' }).end(searchParams.has('partNumber') ? '' : answer);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const store = await openObjectStore({ url: 's3://bucket', s3: { endpoint, region: 'us-east-1', pathStyle: true } });
+  try {
+    await store.put('a', Readable.from(Array.from({ length: 65 }, () => Buffer.alloc(MB))));
+    expect(parts.toSorted((a, b) => a - b)).toEqual([MB, 64 * MB]);
   } finally {
     store.close();
     server.close();
