@@ -1,8 +1,8 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { ParquetErasure } from '@weir/ports/registry';
 import type { EraseArchive } from '../erasure/erase-archive.ts';
-import { PARTS, type ParquetRound, parsePartName, readRound } from './parquet-rounds.ts';
-import { storePart } from './parquet-rows.ts';
+import { logsOfRound, PARTS, type ParquetRound, parsePartName, readRound } from './parquet-rounds.ts';
+import { missingLogs, storePart } from './parquet-rows.ts';
 
 /**
  * Stores the Parquet files of a site again, for each day with erased or expired rows. An expired row may have belonged to the erased person.
@@ -19,8 +19,7 @@ export async function eraseParquet(
     { site },
   );
   const days = new Set(rows.map(({ day }) => day));
-  const logs = await analytics.select<{ log_id: string }>('SELECT DISTINCT toString(log_id) AS log_id FROM records');
-  const known = new Set(logs.map(({ log_id }) => log_id));
+  const isComplete = new Map<number, boolean>();
   const rounds = new Map<number, ParquetRound>();
   const roundOf = async (round: number): Promise<ParquetRound> => {
     const found = rounds.get(round) ?? (await readRound(store, round));
@@ -32,11 +31,13 @@ export async function eraseParquet(
   for await (const { name } of store.list(`${PARTS}site=${site}/`)) {
     const part = parsePartName(name);
     if (part === undefined) continue;
-    const round = await roundOf(part.round);
-    if (!round.ends.every(({ logId }) => known.has(logId))) left++;
+    const [before, round] = [await roundOf(part.round - 1), await roundOf(part.round)];
+    if (!isComplete.has(part.round))
+      isComplete.set(part.round, (await missingLogs(analytics, logsOfRound(before, round))).length === 0);
+    if (isComplete.get(part.round) !== true) left++;
     else if (days.has(part.day)) {
       assertOwn();
-      await storePart({ analytics, store }, part, await roundOf(part.round - 1), round);
+      await storePart({ analytics, store }, part, before, round);
       rewritten++;
     }
   }

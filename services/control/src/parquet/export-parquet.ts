@@ -2,8 +2,18 @@ import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
-import { lastRound, PARTS, type ParquetRound, parsePartName, partName, putRound, readRound } from './parquet-rounds.ts';
-import { partsOf, storePart } from './parquet-rows.ts';
+import {
+  lastRound,
+  logsOfRound,
+  PARTS,
+  type ParquetEnd,
+  type ParquetRound,
+  parsePartName,
+  partName,
+  putRound,
+  readRound,
+} from './parquet-rounds.ts';
+import { missingLogs, partsOf, storePart } from './parquet-rows.ts';
 
 export interface ParquetDeps {
   readonly store: ObjectStore;
@@ -38,11 +48,19 @@ export async function exportParquet(
   await deleteExpired(deps);
   let round = last;
   if (last.done) {
-    round = { round: last.round + 1, through, ends: await endsOf(deps.analytics), after: '', done: false };
+    round = { round: last.round + 1, through, ends: await endsOf(deps.analytics, last), after: '', done: false };
     await fence();
     await putRound(store, round);
   }
   const before = await readRound(store, round.round - 1);
+  const missing = await missingLogs(deps.analytics, logsOfRound(before, round));
+  if (missing.length > 0) {
+    logger.warn(
+      { round: round.round, logs: missing },
+      'the export of Parquet files waits: its round has begun with rows of logs that the tables do not have; restore them from the archive',
+    );
+    return 0;
+  }
   let stored = 0;
   for (const part of await partsOf(deps.analytics, before, round)) {
     const name = partName(part);
@@ -67,12 +85,21 @@ export async function exportParquet(
   return stored;
 }
 
-async function endsOf({ select }: Pick<Analytics, 'select'>): Promise<ParquetRound['ends']> {
+/** Returns the limits of a new round. They are never lower than those of the last round, also if the tables were lost since. */
+async function endsOf({ select }: Pick<Analytics, 'select'>, last: ParquetRound): Promise<ParquetRound['ends']> {
   const rows = await select<{ log_id: string; raw_partition: number; end: number | string }>(
     'SELECT toString(log_id) AS log_id, raw_partition, max(raw_offset) + 1 AS end FROM records GROUP BY log_id, raw_partition',
   );
-  return rows.map((row) => ({ logId: row.log_id, partition: Number(row.raw_partition), end: Number(row.end) }));
+  const ends = new Map<string, ParquetEnd>();
+  for (const end of last.ends) ends.set(keyOf(end), { ...end, through: end.through ?? last.through });
+  for (const row of rows) {
+    const found = { logId: row.log_id, partition: Number(row.raw_partition), end: Number(row.end) };
+    ends.set(keyOf(found), { ...found, end: Math.max(found.end, ends.get(keyOf(found))?.end ?? 0) });
+  }
+  return [...ends.values()];
 }
+
+const keyOf = ({ logId, partition }: ParquetEnd): string => `${logId} ${partition}`;
 
 /** Whether there is an expiry, or an erasure that is not done: either can change rows at any time. */
 function isChanging({ registry }: ParquetDeps): boolean {

@@ -2,6 +2,18 @@ import { text } from 'node:stream/consumers';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 
+/** For a log and partition, the highest raw offset that the tables had at the start of a round, plus 1. */
+export interface ParquetEnd {
+  readonly logId: string;
+  readonly partition: number;
+  readonly end: number;
+  /**
+   * The last day that was exported of this log and partition, if it is before the last day of the round. A round that begins while the tables have no
+   * row of the log and partition takes over the limits of the round before. So a later round exports the rest, when the log is restored.
+   */
+  readonly through?: string;
+}
+
 /**
  * The state of one round of the export, which is an object in the archive. When a round is done, all rows were exported whose day is at most
  * `through` and whose raw offset (docs/glossary.md) is below the end of their log and partition. A round exports only rows that no earlier round has exported,
@@ -11,8 +23,7 @@ export interface ParquetRound {
   readonly round: number;
   /** The last day that the round exports (UTC, YYYY-MM-DD). */
   readonly through: string;
-  /** For each log and partition, the highest raw offset in the tables at the start of the round, plus 1. */
-  readonly ends: readonly { readonly logId: string; readonly partition: number; readonly end: number }[];
+  readonly ends: readonly ParquetEnd[];
   /** The name of the last stored part. Empty if no part is stored yet. */
   readonly after: string;
   readonly done: boolean;
@@ -42,6 +53,15 @@ export function partName({ site, day, round }: ParquetPart): string {
 export function parsePartName(name: string): ParquetPart | undefined {
   const [, site = '', day = '', round] = PART.exec(name) ?? [];
   return round === undefined ? undefined : { site, day, round: Number(round) };
+}
+
+/** The logs of which a round exports rows, given the round before: their limits are not those of the round before. */
+export function logsOfRound(before: ParquetRound, round: ParquetRound): readonly string[] {
+  const limits = (of: ParquetRound): ReadonlyMap<string, string> =>
+    new Map(of.ends.map((end) => [`${end.logId} ${end.partition}`, `${end.end} ${end.through ?? of.through}`]));
+  const [former, present] = [limits(before), limits(round)];
+  const grown = [...present].filter(([key, limit]) => former.get(key) !== limit);
+  return [...new Set(grown.map(([key]) => key.split(' ')[0] as string))];
 }
 
 export function putRound(store: ObjectStore, round: ParquetRound): Promise<void> {

@@ -13,19 +13,32 @@ type Params = Readonly<Record<string, unknown>>;
  * before.
  */
 function rowsOfRound(before: ParquetRound, round: ParquetRound): { readonly sql: string; readonly params: Params } {
+  const limit = (which: string, name: string): string =>
+    `transform(concat(log_id, ' ', toString(raw_partition)), {${which}_keys:Array(String)}, {${which}_${name}:Array(UInt64)}, toUInt64(0))`;
   const upTo = (which: string): string =>
-    `(toDate(received_at, 'UTC') <= {${which}_through:Date} AND raw_offset < transform(concat(log_id, ' ', toString(raw_partition)), ` +
-    `{${which}_keys:Array(String)}, {${which}_ends:Array(UInt64)}, toUInt64(0)))`;
+    `(toDate(received_at, 'UTC') <= {${which}_through:Date} AND raw_offset < ${limit(which, 'ends')} ` +
+    `AND toYYYYMMDD(received_at, 'UTC') <= ${limit(which, 'days')})`;
   const paramsOf = (which: string, { through, ends }: ParquetRound): Params => ({
     [`${which}_through`]: through,
     // The first element of each list is only there because ClickHouse cannot find the type of an empty list.
     [`${which}_keys`]: ['', ...ends.map(({ logId, partition }) => `${logId} ${partition}`)],
     [`${which}_ends`]: [0, ...ends.map(({ end }) => end)],
+    [`${which}_days`]: [0, ...ends.map((end) => Number((end.through ?? through).replaceAll('-', '')))],
   });
   return {
     sql: `site_id != '' AND ${upTo('round')} AND NOT ${upTo('before')}`,
     params: { ...paramsOf('round', round), ...paramsOf('before', before) },
   };
+}
+
+/** Returns those of the logs of which the tables have no row. */
+export async function missingLogs(
+  { select }: Pick<Analytics, 'select'>,
+  logs: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await select<{ log_id: string }>('SELECT DISTINCT toString(log_id) AS log_id FROM records');
+  const known = new Set(rows.map(({ log_id }) => log_id));
+  return logs.filter((log) => !known.has(log));
 }
 
 /** Lists the files that a round exports, sorted by name. */
