@@ -19,6 +19,8 @@ const decompress = promisify(gunzip);
 export interface ChunkRepository {
   /** Stores what is read from `source`. Resolves with the chunks' names, in order, and the number of bytes. */
   store(source: AsyncIterable<Uint8Array>): Promise<StoredChunks>;
+  /** Whether a chunk is in the object store, according to the list at the start and the chunks stored since. */
+  has(chunk: string): boolean;
   /** Bytes that `store` has sent to the object store, after compression. */
   bytesSent(): number;
 }
@@ -55,6 +57,7 @@ export async function openChunkRepository(objects: ObjectStore): Promise<ChunkRe
       }
       return { bytes, chunks };
     },
+    has: (chunk) => known.has(chunk),
     bytesSent: () => sent,
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { isDependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { type ChunkRepository, deleteUnusedChunks, openChunkRepository } from './chunk-repository.ts';
 import {
@@ -9,6 +10,7 @@ import {
   listSnapshots,
   readSnapshot,
   SNAPSHOT_VERSION,
+  type Snapshot,
   type SnapshotItem,
   snapshotId,
   writeSnapshot,
@@ -59,6 +61,8 @@ export interface CreateBackupOptions {
   readonly keep: number | undefined;
   readonly signal: AbortSignal;
   onProgress(progress: BackupProgress): void;
+  /** Receives what an operator should know although the backup is complete. */
+  onWarning(message: string): void;
 }
 
 /** Where a running backup keeps its copies. */
@@ -76,7 +80,7 @@ const CHECKSUMS = 'checksums.txt';
  * state store is not copied, because it is a cache of the log.
  */
 export async function createBackup(options: CreateBackupOptions): Promise<BackupResult> {
-  const { objects, source, clock, keep, signal, onProgress } = options;
+  const { objects, source, clock, keep, signal, onProgress, onWarning } = options;
   const id = snapshotId(clock());
   const work = backupFolder(source.dataDir);
   await rm(work, { recursive: true, force: true });
@@ -92,7 +96,8 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
     const before = (await listSnapshots(objects)).at(-1);
     const former = new Map<string, SnapshotItem>();
     if (before !== undefined) {
-      for (const item of (await readSnapshot(objects, before)).items) former.set(item.folder, item);
+      for (const item of (await readableSnapshot(objects, before, onWarning))?.items ?? [])
+        former.set(item.folder, item);
     }
     const repository = await openChunkRepository(objects);
     const parts = await findParts(frozen.partsDir);
@@ -113,11 +118,16 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
         .update(await readFile(join(part, CHECKSUMS)))
         .digest('hex');
       const same = former.get(folder);
-      add(same?.key === key ? same : { ...(await storeFolder(repository, part, folder)), key });
+      // A chunk can be lost since the former backup. The part is then read and stored again.
+      add(
+        same?.key === key && same.chunks.every(repository.has)
+          ? same
+          : { ...(await storeFolder(repository, part, folder)), key },
+      );
     }
     const createdAt = new Date(clock()).toISOString();
     await writeSnapshot(objects, { version: SNAPSHOT_VERSION, id, createdAt, logId: source.logId, items });
-    if (keep !== undefined) await expireBackups(objects, keep);
+    if (keep !== undefined) await expireBackups(objects, keep, onWarning);
     return { id, bytes: bytesDone, bytesSent: repository.bytesSent() };
   } finally {
     await frozen?.release();
@@ -125,17 +135,43 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
   }
 }
 
-/** Deletes all backups except the newest `keep`, then the chunks that only the deleted backups used. */
-export async function expireBackups(objects: ObjectStore, keep: number): Promise<void> {
+/**
+ * Deletes all backups except the newest `keep`, then the chunks that only the deleted backups used. If a backup that is kept cannot be read, deletes
+ * no chunk.
+ */
+async function expireBackups(
+  objects: ObjectStore,
+  keep: number,
+  onWarning: CreateBackupOptions['onWarning'],
+): Promise<void> {
   const ids = await listSnapshots(objects);
   const old = ids.slice(0, Math.max(0, ids.length - keep));
   if (old.length === 0) return;
   for (const id of old) await deleteSnapshot(objects, id);
   const used = new Set<string>();
   for (const id of ids.slice(old.length)) {
-    for (const { chunks } of (await readSnapshot(objects, id)).items) for (const chunk of chunks) used.add(chunk);
+    const kept = await readableSnapshot(objects, id, onWarning);
+    if (kept === undefined) return;
+    for (const { chunks } of kept.items) for (const chunk of chunks) used.add(chunk);
   }
   await deleteUnusedChunks(objects, used);
+}
+
+/** Resolves with undefined, after a warning, if the snapshot is damaged or has another version. */
+async function readableSnapshot(
+  objects: ObjectStore,
+  id: string,
+  onWarning: CreateBackupOptions['onWarning'],
+): Promise<Snapshot | undefined> {
+  try {
+    return await readSnapshot(objects, id);
+  } catch (error) {
+    if (!isDependencyError(error, 'object_store_damaged')) throw error;
+    onWarning(
+      `a former backup cannot be read, so nothing of it is used: ${error.message}. Delete snapshots/${id}.json if it is not needed`,
+    );
+    return undefined;
+  }
 }
 
 async function storeFolder(repository: ChunkRepository, path: string, folder: string): Promise<SnapshotItem> {

@@ -1,4 +1,4 @@
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 
@@ -52,11 +52,17 @@ export async function listSnapshots(objects: ObjectStore): Promise<readonly stri
   return ids;
 }
 
-/** Reads a snapshot. Throws `object_store_damaged` if there is no such backup, or if a newer version of Weir wrote it. */
+/** Reads a snapshot. Throws `object_store_damaged` if there is no such backup, if it is damaged, or if a newer version of Weir wrote it. */
 export async function readSnapshot(objects: ObjectStore, id: string): Promise<Snapshot> {
   const stream = await objects.get(`${SNAPSHOTS}${id}.json`);
   if (stream === undefined) throw new DependencyError('object_store_damaged', `there is no backup ${id}`);
-  const snapshot = (await json(stream)) as Snapshot;
+  const content = await text(stream);
+  let snapshot: Snapshot;
+  try {
+    snapshot = JSON.parse(content) as Snapshot;
+  } catch (cause) {
+    throw new DependencyError('object_store_damaged', `the list of files of the backup ${id} is damaged`, { cause });
+  }
   if (snapshot.version === SNAPSHOT_VERSION) return snapshot;
   throw new DependencyError(
     'object_store_damaged',

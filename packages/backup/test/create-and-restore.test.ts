@@ -16,9 +16,11 @@ let objects: ObjectStore;
 /** The simulated data folder has this log, and these parts of a table. */
 let log: Buffer;
 let parts: Map<string, Buffer>;
+let warnings: string[];
 let now = Date.UTC(2026, 10, 22);
 
 beforeEach(async () => {
+  warnings = [];
   root = mkdtempSync(join(tmpdir(), 'weir-backup-'));
   const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
   objects = await openObjectStore({ url: pathToFileURL(join(root, 'target')).href, s3 });
@@ -67,6 +69,7 @@ async function create(keep?: number): ReturnType<typeof createBackup> {
     keep,
     signal: new AbortController().signal,
     onProgress: (step) => progress.push(step),
+    onWarning: (message) => warnings.push(message),
   });
   expect(progress.at(-1)).toEqual({ phase: 'upload', bytesDone: result.bytes, bytesTotal: expect.any(Number) });
   return result;
@@ -208,9 +211,35 @@ test.each(['../outside', 'log/../../outside'])('a snapshot cannot write outside 
 });
 
 test('a backup that fails leaves no snapshot, and the frozen tables are released', async () => {
+  const ignored = { onProgress: () => undefined, onWarning: () => undefined };
   const broken = { ...source(), copyLog: () => Promise.reject(new Error('no space')) };
   const options = { objects, clock: () => now, keep: undefined, signal: new AbortController().signal };
-  await expect(createBackup({ ...options, source: broken, onProgress: () => undefined })).rejects.toThrow('no space');
+  await expect(createBackup({ ...options, source: broken, ...ignored })).rejects.toThrow('no space');
   expect(await listSnapshots(objects)).toEqual([]);
   expect(readdirSync(root)).not.toContain('frozen');
+});
+
+test('a chunk that is lost is stored again by the next backup', async () => {
+  await create();
+  const [, part] = (await readSnapshot(objects, (await listSnapshots(objects))[0] as string)).items.slice(2);
+  const [lost = ''] = part?.chunks ?? [];
+  await objects.delete((await chunkFiles()).find((name) => basename(name) === lost) as string);
+  const { bytesSent } = await create();
+  expect(bytesSent).toBeGreaterThan(0);
+  expect(await restore()).toEqual(expected());
+});
+
+test('a former backup that cannot be read does not stop the next one, and no chunk is deleted', async () => {
+  const { id } = await create();
+  const chunks = await storedChunks();
+  await objects.put(`snapshots/${id}.json`, Buffer.from('damaged'));
+  const { bytes } = await create();
+  expect(bytes).toBeGreaterThan(0);
+  expect(warnings).toEqual([expect.stringContaining(`snapshots/${id}.json`)]);
+  const first = await create();
+  parts.delete('all_1_1_0');
+  await create(3);
+  expect(await storedChunks()).toEqual(chunks);
+  expect(await restore(first.id)).not.toEqual(expected());
+  expect(await restore()).toEqual(expected());
 });

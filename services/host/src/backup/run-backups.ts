@@ -69,11 +69,13 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     const onProgress = ({ phase, bytesDone, bytesTotal }: BackupProgress): void => {
       view = { ...started, phase, bytes_done: bytesDone, bytes_total: bytesTotal };
     };
+    const onWarning = (message: string): void => logger.warn({ to: started.to }, message);
     try {
       const objects = await deps.openStore(started.to);
       try {
         const { source } = deps;
-        const result = await createBackup({ objects, source, clock, keep, signal: stop.signal, onProgress });
+        const { signal } = stop;
+        const result = await createBackup({ objects, source, clock, keep, signal, onProgress, onWarning });
         await listErasures(started.to);
         ended({ state: 'done', backup_id: result.id, bytes_done: result.bytes, bytes_stored: result.bytesSent });
         schedule.succeeded(started.to, clock());
