@@ -127,7 +127,7 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
     }
     const createdAt = new Date(clock()).toISOString();
     await writeSnapshot(objects, { version: SNAPSHOT_VERSION, id, createdAt, logId: source.logId, items });
-    if (keep !== undefined) await expireBackups(objects, keep, onWarning);
+    if (keep !== undefined) await expireBackups(objects, id, keep, onWarning);
     return { id, bytes: bytesDone, bytesSent: repository.bytesSent() };
   } finally {
     await frozen?.release();
@@ -136,20 +136,22 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
 }
 
 /**
- * Deletes all backups except the newest `keep`, then the chunks that only the deleted backups used. If a backup that is kept cannot be read, deletes
+ * Deletes all backups except `made`, which was just made, and the newest other ones, so that `keep` are left. A clock that was wrong can have made
+ * backups whose IDs are in the future. Then deletes the chunks that only the deleted backups used. If a backup that is kept cannot be read, deletes
  * no chunk.
  */
 async function expireBackups(
   objects: ObjectStore,
+  made: string,
   keep: number,
   onWarning: CreateBackupOptions['onWarning'],
 ): Promise<void> {
   const ids = await listSnapshots(objects);
-  const old = ids.slice(0, Math.max(0, ids.length - keep));
+  const old = ids.filter((id) => id !== made).slice(0, Math.max(0, ids.length - keep));
   if (old.length === 0) return;
   for (const id of old) await deleteSnapshot(objects, id);
   const used = new Set<string>();
-  for (const id of ids.slice(old.length)) {
+  for (const id of ids.filter((kept) => !old.includes(kept))) {
     const kept = await readableSnapshot(objects, id, onWarning);
     if (kept === undefined) return;
     for (const { chunks } of kept.items) for (const chunk of chunks) used.add(chunk);

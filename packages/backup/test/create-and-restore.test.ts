@@ -243,3 +243,16 @@ test('a former backup that cannot be read does not stop the next one, and no chu
   expect(await restore(first.id)).not.toEqual(expected());
   expect(await restore()).toEqual(expected());
 });
+
+test('a backup that was just made is kept, although others have IDs in the future', async () => {
+  const today = now;
+  now += 365 * 24 * 3_600_000;
+  const future = await create();
+  now = today;
+  const present = await create(1);
+  expect(await listSnapshots(objects)).toEqual([present.id]);
+  now = today + 3_600_000;
+  await create(2);
+  expect((await listSnapshots(objects)).length).toBe(2);
+  expect(await listSnapshots(objects)).not.toContain(future.id);
+});

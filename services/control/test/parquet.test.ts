@@ -48,9 +48,10 @@ afterAll(async () => {
 
 /** The time 02:00 UTC, this number of days after today. */
 const daysLater = (days: number) => Math.floor(Date.now() / DAY_MS) * DAY_MS + days * DAY_MS + 2 * HOUR_MS;
+const warned = new Set<string>();
 const runAt = (nowMs: number, retentionMs?: number) => {
   const { analytics, registry } = weir;
-  const deps = { store, analytics, registry, clock: () => nowMs, logger, retentionMs };
+  const deps = { store, analytics, registry, clock: () => nowMs, logger, retentionMs, warned };
   return exportParquet(deps, new AbortController().signal, async () => undefined);
 };
 const parts = async (): Promise<readonly string[]> => {
@@ -182,4 +183,11 @@ test('parts are deleted when their day is older than the retention', async () =>
   expect(await parts()).toHaveLength(8);
   await runAt(daysLater(40), 30 * DAY_MS);
   expect(await parts()).toEqual([]);
+});
+
+test('a warning says that the export waits because days in the future were exported', async () => {
+  warned.clear();
+  expect(await runAt(daysLater(7))).toBe(0);
+  expect(await runAt(daysLater(7))).toBe(0);
+  expect([...warned]).toEqual([expect.stringContaining('check the clock of this machine')]);
 });

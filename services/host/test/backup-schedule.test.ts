@@ -91,3 +91,35 @@ test('a backup of an empty installation keeps the erasures that are listed in th
     objects.close();
   }
 });
+
+test('a backup with an ID in the future does not stop the backups of the schedule', async () => {
+  const url = `file://${join(folder, 'future')}`;
+  const openStore = () => openObjectStore({ url, s3: { endpoint: undefined, region: 'us-east-1', pathStyle: false } });
+  const objects = await openStore();
+  await objects.put('snapshots/20991231T000000Z.json', Buffer.from('{}'));
+  jest.useFakeTimers({
+    doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'setTimeout', 'clearTimeout', 'Date'],
+  });
+  const backups = runBackups({
+    source: {
+      logId: 'log',
+      dataDir: folder,
+      freezeTables: () => Promise.reject(new Error('of the test')),
+      copyLog: () => Promise.resolve(),
+    },
+    erased: () => ({ version: 1, at: START, tombstones: [] }),
+    openStore,
+    schedule: { to: url, everyMs: 24 * 60 * MINUTE_MS, keep: 7 },
+    clock: () => START,
+    logger: createLogger('silent'),
+    metrics: createBackupMetrics(createMetrics()),
+  });
+  try {
+    jest.advanceTimersByTime(MINUTE_MS);
+    await eventually('the attempt of the schedule', () => backups.current()?.error === 'of the test', 10_000);
+  } finally {
+    jest.useRealTimers();
+    await backups.close();
+    objects.close();
+  }
+});

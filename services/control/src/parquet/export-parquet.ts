@@ -21,6 +21,8 @@ export interface ParquetDeps {
   readonly registry: Pick<Registry, 'erasures' | 'expiry'>;
   readonly clock: () => number;
   readonly logger: Logger;
+  /** The warnings that this process has logged. Each one is logged once. */
+  readonly warned?: Set<string>;
   /** For how long after its day a file is kept. If undefined, no file is deleted. */
   readonly retentionMs: number | undefined;
 }
@@ -44,6 +46,11 @@ export async function exportParquet(
   const { store, clock, logger } = deps;
   const last = await readRound(store, await lastRound(store));
   const through = dayOf(clock() - COMPLETE_AFTER_MS - DAY_MS);
+  if (last.through > dayOf(clock()))
+    warnOnce(
+      deps,
+      `the export of Parquet files waits until ${last.through} is over, because round ${last.round} has exported this day: check the clock of this machine`,
+    );
   if ((last.done && through <= last.through) || isChanging(deps)) return 0;
   await deleteExpired(deps);
   let round = last;
@@ -55,9 +62,9 @@ export async function exportParquet(
   const before = await readRound(store, round.round - 1);
   const missing = await missingLogs(deps.analytics, logsOfRound(before, round));
   if (missing.length > 0) {
-    logger.warn(
-      { round: round.round, logs: missing },
-      'the export of Parquet files waits: its round has begun with rows of logs that the tables do not have; restore them from the archive',
+    warnOnce(
+      deps,
+      `the export of Parquet files waits: round ${round.round} has begun with rows of the logs ${missing.join(', ')}, which the tables do not have. Restore them from the archive`,
     );
     return 0;
   }
@@ -104,6 +111,12 @@ const keyOf = ({ logId, partition }: ParquetEnd): string => `${logId} ${partitio
 /** Whether there is an expiry, or an erasure that is not done: either can change rows at any time. */
 function isChanging({ registry }: ParquetDeps): boolean {
   return registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase !== 'done');
+}
+
+function warnOnce({ logger, warned }: ParquetDeps, message: string): void {
+  if (warned?.has(message)) return;
+  warned?.add(message);
+  logger.warn({}, message);
 }
 
 function isExpired({ clock, retentionMs }: ParquetDeps, day: string): boolean {

@@ -32,10 +32,11 @@ export async function startParquetExporter(deps: ParquetExporterDeps): Promise<{
 
 async function exportAlways(deps: ParquetExporterDeps, handle: PartitionHandle): Promise<void> {
   const { signal } = handle;
+  const warned = new Set<string>();
   const fence = () => passFence(handle, deps.clock);
   for (let failures = 0; !signal.aborted; ) {
     try {
-      await exportParquet(deps, signal, fence);
+      await exportParquet({ ...deps, warned }, signal, fence);
       failures = 0;
       await pause(LOOK_EVERY_MS, undefined, { signal });
     } catch (error) {

@@ -106,12 +106,20 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     return view === undefined ? undefined : { ...view, ...schedule.view() };
   }
 
-  /** Returns the time at which the newest backup in a place was made, in Unix milliseconds. Minus infinity if there is no backup. */
-  async function newest(to: string): Promise<number> {
+  /**
+   * Returns the time at which the newest backup in a place was made, in Unix milliseconds. Minus infinity if there is no backup. `future`: the IDs of
+   * backups that were made with a wrong clock.
+   */
+  async function newest(to: string): Promise<{ readonly last: number; readonly future: readonly string[] }> {
     const objects = await deps.openStore(to);
     try {
-      const id = (await listSnapshots(objects)).at(-1);
-      return id === undefined ? Number.NEGATIVE_INFINITY : timeOfSnapshot(id);
+      const ids = await listSnapshots(objects);
+      const now = clock();
+      const past = ids.filter((id) => timeOfSnapshot(id) <= now).at(-1);
+      return {
+        last: past === undefined ? Number.NEGATIVE_INFINITY : timeOfSnapshot(past),
+        future: ids.filter((id) => timeOfSnapshot(id) > now),
+      };
     } finally {
       objects.close();
     }
@@ -121,9 +129,15 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     const { to, everyMs, keep } = deps.schedule;
     if (to === undefined || everyMs === undefined || isRunning() || schedule.waits(clock())) return;
     try {
-      const last = await newest(to);
+      const { last, future } = await newest(to);
       schedule.found(last);
-      if (clock() - last >= everyMs) start({ to, keep });
+      if (clock() - last < everyMs) return;
+      if (future.length > 0)
+        logger.warn(
+          { to, backups: future },
+          'backups have IDs in the future: check the clock of this machine. If the clock was wrong before, delete these objects under snapshots/',
+        );
+      start({ to, keep });
     } catch (error) {
       // A backup was requested and started in the meantime. It replaces this attempt, so the failure is ignored.
       if (isRunning()) return;
