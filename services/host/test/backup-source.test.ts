@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
@@ -71,4 +71,40 @@ test('a backup that takes the number of a swap is refused, and the swap keeps it
   const source = createBackupSource({ ...deps, logger: createLogger('silent') } as unknown as BackupSourceDeps);
   await expect(source.freezeTables()).rejects.toMatchObject({ code: 'analytics_unavailable' });
   expect(pause).toMatchObject({ owner: 'swap', over: false });
+});
+
+test.each([
+  ['an erasure begins', [{ erasureId: 'a', phase: 'deleting' }], undefined],
+  ['an erasure begins and ends', [{ erasureId: 'a', phase: 'done' }], undefined],
+  ['an expiry begins', [{ erasureId: 'a', phase: 'waiting' }], { expiryId: 'b' }],
+])('a backup is refused if %s before the tables are frozen', async (_, erasuresThen, expiryThen) => {
+  let pause: WritersPause | undefined;
+  let isFrozen = false;
+  const registry = {
+    writersPause: () => pause,
+    expiry: () => (isFrozen ? expiryThen : undefined),
+    erasures: () => (isFrozen ? erasuresThen : [{ erasureId: 'a', phase: 'waiting' }]),
+    async putWritersPause(next: WritersPause) {
+      pause = next;
+    },
+  };
+  const eventLog = {
+    logId: 'log',
+    positions: async () => [{ partition: 0, committed: 0, metadata: JSON.stringify({ n: 0, p: pause?.swap ?? 0 }) }],
+  };
+  const analytics = {
+    async freezeTables() {
+      isFrozen = true;
+    },
+  };
+  const metadata = join(dataDir, 'clickhouse/metadata');
+  const tables = join(dataDir, 'clickhouse/store/661/661344b8-9b92-4985-aaa3-51b9e35dcb55');
+  mkdirSync(metadata, { recursive: true });
+  mkdirSync(tables, { recursive: true });
+  writeFileSync(join(metadata, 'weir.sql'), "ATTACH DATABASE weir UUID '661344b8-9b92-4985-aaa3-51b9e35dcb55'");
+  const deps = { dataDir, database: 'weir', analytics, registry, eventLog, clock: Date.now };
+  const source = createBackupSource({ ...deps, logger: createLogger('silent') } as unknown as BackupSourceDeps);
+  await expect(source.freezeTables()).rejects.toThrow('an erasure or the removal of expired rows');
+  expect(isFrozen).toBe(true);
+  expect(pause).toMatchObject({ over: true });
 });

@@ -41,17 +41,25 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const pauseFile = join(dataDir, 'backup-pause');
   let retry: NodeJS.Timeout | undefined;
 
+  /** The IDs of the erasures that have begun to change the tables. */
+  const begunErasures = (): ReadonlySet<string> =>
+    new Set(
+      registry
+        .erasures()
+        .filter(({ phase }) => phase !== 'waiting' && phase !== 'resolving')
+        .map(({ erasureId }) => erasureId),
+    );
+
+  const isChanging = (): boolean =>
+    registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase === 'deleting');
+
   async function freezeTables(): Promise<FrozenTables> {
     // Removes the frozen parts of a backup during which the process was killed.
     await release();
     if (registry.writersPause()?.over === false) throw alreadyPaused();
+    const begun = begunErasures();
     // An erasure or an expiry changes one table after the other. Tables that are frozen in the meantime would contradict each other.
-    if (registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase === 'deleting')) {
-      throw new DependencyError(
-        'analytics_unavailable',
-        'an erasure or the removal of expired rows is changing the tables: try again when it has ended',
-      );
-    }
+    if (isChanging()) throw tablesChange();
     const swap = await nextSwap(pauseDeps);
     // The former pause is over: a retry that is still planned would end the new one.
     clearTimeout(retry);
@@ -69,6 +77,8 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
       }
       await analytics.freezeTables(FROZEN_NAME);
       const definitions = await readDefinitions(clickhouseDir, deps.database);
+      // An erasure or an expiry can have begun, or an erasure can have ended, since the first check.
+      if (isChanging() || [...begunErasures()].some((id) => !begun.has(id))) throw tablesChange();
       if (!holdsPause(pauseDeps, swap)) throw alreadyPaused();
       // A log that is copied during the pause would stop the writer after a restore.
       if (!(await endPause()))
@@ -113,6 +123,13 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   }
 
   return { logId: eventLog.logId, dataDir, copyLog: (folder) => eventLog.copyTo(folder), freezeTables, recover };
+}
+
+function tablesChange(): DependencyError {
+  return new DependencyError(
+    'analytics_unavailable',
+    'an erasure or the removal of expired rows is changing the tables: try again when it has ended',
+  );
 }
 
 function alreadyPaused(): DependencyError {
