@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/records/partition-of';
@@ -42,7 +42,7 @@ export interface LmdbEventLogConfig {
 export interface LmdbEventLog extends EventLog {
   /**
    * Copies the present content of the log, with its tables and commits but without the salts, to `<folder>/data.mdb`. Appends
-   * continue meanwhile. The folder must exist.
+   * continue meanwhile. The folder must exist. It is on the same disk: rejects with `event_log_unavailable` if the copy would use the reserve.
    */
   copyTo(folder: string): Promise<void>;
   /** Writes and notifications for a thread that reads the same files (lmdb-thread-log.ts). */
@@ -228,6 +228,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
     },
     forThread: createLogForThread({ logId, partitionCount, partitionsOf, commitStore, reserve, release, refusal }),
     async copyTo(folder) {
+      await assertRoom(join(config.folder, 'data.mdb'), config.disk);
       await env.backup(folder, false);
     },
     async close() {
@@ -254,6 +255,17 @@ async function openEnvironment(folder: string) {
       cause: error,
     });
   }
+}
+
+async function assertRoom(data: string, disk: DiskSpace | undefined): Promise<void> {
+  const [room, { size }] = [await disk?.room?.(), statSync(data)];
+  if (room === undefined || size <= room) return;
+  const mb = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+  throw new DependencyError(
+    'event_log_unavailable',
+    `the disk of the data folder has too little free space for a copy of the event log: the copy needs ${mb(size)} MB, and ${mb(Math.max(0, room))} MB are free above the reserve (WEIR_DISK_RESERVE_MB). Free some space and try again`,
+    { isFull: true },
+  );
 }
 
 /** Makes the name of a new file in the folder durable (fsync). */

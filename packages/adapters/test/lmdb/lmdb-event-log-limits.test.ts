@@ -231,6 +231,19 @@ describe('the LMDB event log', () => {
     expect(Math.min(...counts)).toBeGreaterThan(900);
   });
 
+  test('a copy of the log that would use the reserve of the disk is refused', async () => {
+    let room = 1000;
+    const disk = { shortage: () => undefined, room: async () => room };
+    const log = await openLmdbEventLog({ folder, partitions: 1, clock: Date.now, retentionMs: () => HOUR_MS, disk });
+    const copy = await mkdtemp(join(folder, 'copy-'));
+    await expect(log.copyTo(copy)).rejects.toThrow('too little free space for a copy of the event log');
+    expect(existsSync(join(copy, 'data.mdb'))).toBe(false);
+    room = 1e9;
+    await log.copyTo(copy);
+    expect(existsSync(join(copy, 'data.mdb'))).toBe(true);
+    await log.close();
+  });
+
   const withLimits = existsSync(PRLIMIT) ? test : test.skip;
   withLimits('without disk space appends are refused and nothing is stored; with space they work again', async () => {
     const script = require.resolve('./lmdb-append-on-request.ts');

@@ -95,6 +95,7 @@ export async function openDiskGuard(options: DiskGuardOptions): Promise<DiskGuar
     reserveBytes,
     space: async () => ({ freeBytes: await freeBytes(folder), totalBytes: blocks * bsize }),
     shortage: () => shortage,
+    room: async () => (await freeBytes(folder)) - reserveBytes,
     release() {
       if (shortage !== undefined) file?.release();
     },
