@@ -1,7 +1,9 @@
 import { Readable, type Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { CliConfig } from './cli-config.ts';
 import { CliError, EXIT } from './exit-codes.ts';
+import { openAnswer } from './open-answer.ts';
 
 const CALL_TIMEOUT_MS = 60_000;
 
@@ -40,11 +42,14 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
   const authorization = `Bearer ${adminToken}`;
 
   async function open(path: string, signal?: AbortSignal): Promise<Readable> {
-    const init = { headers: { authorization }, ...(signal && { signal }) };
-    const response = await reach(url, `/api/admin${path}`, init, async (begun) => begun);
-    if (response.status === 200 && response.body !== null) return Readable.fromWeb(response.body);
-    const answer = await readAnswer(response);
-    throw refusal(url, answer, parseEnvelope(answer.text));
+    const refused = await reach(url, async () => {
+      const answer = await openAnswer(`${url}/api/admin${path}`, { authorization }, signal);
+      if (answer.statusCode === 200) return answer;
+      const retryAfterSeconds = secondsOf(answer.headers['retry-after']);
+      return { status: answer.statusCode ?? 0, text: await text(answer), retryAfterSeconds };
+    });
+    if (refused instanceof Readable) return refused;
+    throw refusal(url, refused, parseEnvelope(refused.text));
   }
 
   return {
@@ -78,26 +83,21 @@ interface Answer {
 }
 
 async function request(url: string, path: string, init: RequestInit): Promise<Answer> {
-  return reach(url, path, init, readAnswer);
+  return reach(url, async () => {
+    const response = await fetch(url + path, init);
+    const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
+    return { status: response.status, text: await response.text(), retryAfterSeconds };
+  });
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
-  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return {
-    status: response.status,
-    text: await response.text(),
-    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
-  };
+function secondsOf(retryAfter: string | null | undefined): number | undefined {
+  const seconds = Number(retryAfter ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-async function reach<T>(
-  url: string,
-  path: string,
-  init: RequestInit,
-  read: (response: Response) => Promise<T>,
-): Promise<T> {
+async function reach<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await read(await fetch(url + path, init));
+    return await work();
   } catch (error) {
     const kind = CUT_CODES.has(codeOf(error)) ? ConnectionCut : CliError;
     throw new kind(
@@ -110,7 +110,8 @@ async function reach<T>(
 const CUT_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 function codeOf(error: unknown): unknown {
-  return error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : undefined;
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }
 
 function messageOf(error: unknown): string {

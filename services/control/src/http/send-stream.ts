@@ -14,18 +14,26 @@ export interface StreamReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** If no byte is sent for this time, the connection is closed. Otherwise a client that does not read could block a query of ClickHouse. */
+/** If the client reads nothing for this time, the connection is closed. Otherwise a client that does not read could block a query of ClickHouse. */
 const STALL_MS = 120_000;
 
 /**
  * Sends the stream in chunks, at the speed of the client. If the stream fails, the connection is closed without the last chunk, so
  * the client sees that the answer is incomplete. If the client disconnects, the stream is destroyed.
  */
-export async function sendStream(response: Response, reply: StreamReply, logger: Logger): Promise<void> {
+export async function sendStream(
+  response: Response,
+  reply: StreamReply,
+  logger: Logger,
+  stallMs = STALL_MS,
+): Promise<void> {
   const { stream, contentType, fileName, headers } = reply;
   response.status(200).set({ ...headers, 'Content-Type': contentType });
   if (fileName !== undefined) response.set('Content-Disposition', `attachment; filename="${fileName}"`);
-  response.setTimeout(STALL_MS);
+  // While no byte waits for the client, ClickHouse is slow and not the client. The next byte starts the timer again.
+  response.setTimeout(stallMs, () => {
+    if (response.writableLength > 0) response.destroy();
+  });
   try {
     await pipeline(stream, response);
   } catch (error) {
