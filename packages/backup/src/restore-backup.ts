@@ -1,7 +1,8 @@
-import { mkdir, open, readdir } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { RESTORE_PART } from '@weir/runtime/data-folder';
 import { readChunks } from './chunk-repository.ts';
 import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from './snapshot.ts';
 
@@ -18,17 +19,30 @@ export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot
 }
 
 /**
- * Writes a backup into an empty folder. The caller must then delete the writer's commits, because they are newer than the tables.
+ * Writes a backup into an empty folder. All files are first written into the folder `restore.part` in it. Then `finish` must delete the writer's
+ * commits in `restore.part`, because they are newer than the tables. Then all files get their names. Weir does not start on a folder with
+ * `restore.part` (data-folder.ts), so an interrupted restore cannot be taken for a complete one.
  * Throws if the folder is not empty. Throws `object_store_damaged` if the backup is damaged.
  */
-export async function restoreBackup(options: ReadBackupOptions & { readonly into: string }): Promise<Snapshot> {
+export async function restoreBackup<T>(
+  options: ReadBackupOptions & {
+    readonly into: string;
+    readonly finish: (folder: string, snapshot: Snapshot) => Promise<T>;
+  },
+): Promise<{ readonly snapshot: Snapshot; readonly finished: T }> {
   const { into } = options;
   await mkdir(into, { recursive: true });
   if ((await readdir(into)).length > 0) {
-    throw new DependencyError('data_folder_unusable', `${into} is not empty: restore a backup into an empty folder`);
+    throw new DependencyError(
+      'data_folder_unusable',
+      `${into} is not empty: restore a backup into an empty folder. If it contains ${RESTORE_PART}, a restore was interrupted: delete its content first`,
+    );
   }
-  return readItems(options, async (path) => {
-    const target = safePath(into, path);
+  const part = join(into, RESTORE_PART);
+  await mkdir(part);
+  await syncFolder(into);
+  const snapshot = await readItems(options, async (path) => {
+    const target = safePath(part, path);
     await mkdir(dirname(target), { recursive: true });
     const file = await open(target, 'wx', 0o600);
     return async (bytes) => {
@@ -37,6 +51,24 @@ export async function restoreBackup(options: ReadBackupOptions & { readonly into
       await file.close();
     };
   });
+  const finished = await options.finish(part, snapshot);
+  for (const entry of await readdir(part, { withFileTypes: true, recursive: true })) {
+    if (entry.isDirectory()) await syncFolder(join(entry.parentPath, entry.name));
+  }
+  for (const name of await readdir(part)) await rename(join(part, name), join(into, name));
+  await syncFolder(into);
+  await rmdir(part);
+  await syncFolder(into);
+  return { snapshot, finished };
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 /** Receives the bytes of a file, and undefined at its end. */

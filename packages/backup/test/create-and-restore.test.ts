@@ -5,6 +5,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { lockDataFolder } from '@weir/runtime/data-folder';
 import { CHUNK_BYTES } from '../src/chunk-repository.ts';
 import { type BackupProgress, type BackupSource, createBackup } from '../src/create-backup.ts';
 import { restoreBackup, verifyBackup } from '../src/restore-backup.ts';
@@ -101,10 +102,13 @@ function expected(): Record<string, string> {
   );
 }
 
+const ignored = { onProgress: () => undefined, onWarning: () => undefined };
+const finish = async (): Promise<void> => undefined;
 let restored = 0;
 async function restore(id?: string): Promise<Record<string, string>> {
   const into = join(root, `restored-${restored++}`);
-  await restoreBackup({ objects, id, into, onProgress: () => undefined });
+  const { finished } = await restoreBackup({ objects, id, into, ...ignored, finish: async (part) => filesOf(part) });
+  expect(finished).toEqual(filesOf(into));
   return filesOf(into);
 }
 
@@ -183,7 +187,7 @@ test('a folder that is not empty, an unknown backup, and an empty target are ref
   await expect(verifyBackup({ objects, id: undefined, onProgress })).rejects.toThrow('there is no backup here');
   await create();
   write(join(root, 'full/file'), 'x');
-  await expect(restoreBackup({ objects, id: undefined, into: join(root, 'full'), onProgress })).rejects.toThrow(
+  await expect(restoreBackup({ objects, id: undefined, into: join(root, 'full'), onProgress, finish })).rejects.toThrow(
     'is not empty',
   );
   await expect(verifyBackup({ objects, id: '20200101T000000Z', onProgress })).rejects.toThrow(
@@ -204,14 +208,15 @@ test.each(['../outside', 'log/../../outside'])('a snapshot cannot write outside 
   first.files[0].name = name;
   writeFileSync(path, JSON.stringify(snapshot));
   const into = join(root, 'new/folder');
-  await expect(restoreBackup({ objects, id: undefined, into, onProgress: () => undefined })).rejects.toMatchObject({
+  await expect(
+    restoreBackup({ objects, id: undefined, into, onProgress: () => undefined, finish }),
+  ).rejects.toMatchObject({
     code: 'object_store_damaged',
   });
   expect(readdirSync(join(root, 'new'))).toEqual(['folder']);
 });
 
 test('a backup that fails leaves no snapshot, and the frozen tables are released', async () => {
-  const ignored = { onProgress: () => undefined, onWarning: () => undefined };
   const broken = { ...source(), copyLog: () => Promise.reject(new Error('no space')) };
   const options = { objects, clock: () => now, keep: undefined, signal: new AbortController().signal };
   await expect(createBackup({ ...options, source: broken, ...ignored })).rejects.toThrow('no space');
@@ -255,4 +260,22 @@ test('a backup that was just made is kept, although others have IDs in the futur
   await create(2);
   expect((await listSnapshots(objects)).length).toBe(2);
   expect(await listSnapshots(objects)).not.toContain(future.id);
+});
+
+test('Weir does not start on a folder whose restore was interrupted', async () => {
+  await create();
+  const into = join(root, 'interrupted');
+  const restoring = restoreBackup({
+    objects,
+    id: undefined,
+    into,
+    onProgress: () => undefined,
+    finish: () => Promise.reject(new Error('interrupted')),
+  });
+  await expect(restoring).rejects.toThrow('interrupted');
+  expect(readdirSync(into)).toEqual(['restore.part']);
+  await expect(lockDataFolder(into)).rejects.toMatchObject({ code: 'data_folder_unusable' });
+  const complete = join(root, `restored-${restored}`);
+  await restore();
+  await (await lockDataFolder(complete)).close();
 });

@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
@@ -18,6 +27,9 @@ const COLUMNS_OF_FORMAT_1 = 2;
  */
 export const DATA_FORMAT = FORMATS + RECORDS_COLUMNS_VERSION - COLUMNS_OF_FORMAT_1;
 
+/** A folder in the data folder, which exists while a backup is restored into it. */
+export const RESTORE_PART = 'restore.part';
+
 export interface DataFolder {
   readonly path: string;
   close(): Promise<void>;
@@ -26,8 +38,8 @@ export interface DataFolder {
 /**
  * Creates the data folder (mode 700) and locks it for this process group, with a kernel lock on the file `lock` in it.
  * Resolves when it has the lock. Waits up to 5 s for another process group, then rejects with `data_folder_in_use`. Rejects with
- * `data_folder_unusable` if the folder cannot be written or its file system has no locks, and with `data_folder_too_new` if a newer
- * version of Weir has used it.
+ * `data_folder_unusable` if the folder cannot be written, its file system has no locks, or a restore of a backup into it is not complete, and with
+ * `data_folder_too_new` if a newer version of Weir has used it.
  */
 export async function lockDataFolder(path: string): Promise<DataFolder> {
   let lock: FileLock | undefined;
@@ -46,6 +58,12 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
   }
   const held = lock;
   try {
+    if (existsSync(join(path, RESTORE_PART))) {
+      throw new DependencyError(
+        'data_folder_unusable',
+        `a restore of a backup into ${path} is not complete: wait until it ends, or delete the content of the folder and restore again`,
+      );
+    }
     checkFormat(path);
   } catch (error) {
     held.close();

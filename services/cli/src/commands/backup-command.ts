@@ -122,20 +122,20 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     .action(async (place: string, folder: string, { json, id, erased, nothingErased }: RestoreOptions) => {
       const into = resolve(folder);
       const named = erased === undefined ? undefined : readList(erased);
-      const [snapshot, listed] = await withObjects(objectsUrl(place), io.env, async (objects) => {
-        const found = await readErasedList(objects);
-        if (found === undefined && named === undefined && nothingErased !== true)
+      const [restored, lists] = await withObjects(objectsUrl(place), io.env, async (objects) => {
+        const listed = await readErasedList(objects);
+        if (listed === undefined && named === undefined && nothingErased !== true)
           throw new CliError(NO_LIST, EXIT.usage);
-        const restored = await withProgress(io, (onProgress) => restoreBackup({ objects, id, into, onProgress }));
-        return [restored, found] as const;
+        const found = [listed, named].filter((list) => list !== undefined);
+        const finish = async (part: string, { id: made }: Snapshot): Promise<number> => {
+          await dropWriterCommits(part);
+          const tombstones = found.flatMap((list) => list.tombstones);
+          return eraseAgainIn(part, tombstones, timeOfSnapshot(made));
+        };
+        const done = await withProgress(io, (onProgress) => restoreBackup({ objects, id, into, onProgress, finish }));
+        return [done, found] as const;
       });
-      await dropWriterCommits(into);
-      const lists = [listed, named].filter((list) => list !== undefined);
-      const again = await eraseAgainIn(
-        into,
-        lists.flatMap((list) => list.tombstones),
-        timeOfSnapshot(snapshot.id),
-      );
+      const { snapshot, finished: again } = restored;
       const until = lists.length === 0 ? null : new Date(Math.max(...lists.map(({ at }) => at))).toISOString();
       print(io, json, { ...summary(snapshot), folder: into, erasures_again: again, erasures_until: until }, () =>
         [
