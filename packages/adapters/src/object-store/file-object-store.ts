@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
 import { type FileLock, lockFile } from '@weir/runtime/file-lock';
+import { objectContent } from './object-content.ts';
 import { assertObjectName } from './object-names.ts';
 
 /** The prefix of temporary files. Names of objects never start with a dot, so listings do not contain unfinished files. */
@@ -86,7 +87,8 @@ export function openFileObjectStore(root: string): ObjectStore {
   async function get(name: string): Promise<Readable | undefined> {
     const path = pathOf(name);
     const found = await unlessMissing(stat(path));
-    return found?.isFile() ? createReadStream(path) : undefined;
+    if (found?.isFile() !== true) return undefined;
+    return objectContent(createReadStream(path), (error) => translate(`read ${name} in ${root} to its end`, error));
   }
 
   async function remove(name: string): Promise<void> {
@@ -94,7 +96,11 @@ export function openFileObjectStore(root: string): ObjectStore {
   }
 
   async function* list(prefix: string): AsyncIterable<StoredObject> {
-    yield* walk('', prefix);
+    try {
+      yield* walk('', prefix);
+    } catch (error) {
+      throw translate(`list ${prefix} in ${root}`, error);
+    }
   }
 
   async function* walk(folder: string, prefix: string): AsyncIterable<StoredObject> {
@@ -172,16 +178,20 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
 /** Error codes after which an operator must change something. After other errors, a retry can succeed without a change. */
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'];
 
+function translate(what: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined || error instanceof DependencyError) return error;
+  return new DependencyError(
+    REFUSALS.includes(code) ? 'object_store_refused' : 'object_store_unavailable',
+    `cannot ${what}: ${message}`,
+    { cause: error, isFull: code === 'ENOSPC' || code === 'EDQUOT' },
+  );
+}
+
 async function translated<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new DependencyError(
-      REFUSALS.includes(code) ? 'object_store_refused' : 'object_store_unavailable',
-      `cannot ${what}: ${message}`,
-      { cause: error, isFull: code === 'ENOSPC' || code === 'EDQUOT' },
-    );
+    throw translate(what, error);
   }
 }

@@ -11,6 +11,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
+import { objectContent } from './object-content.ts';
 import { assertObjectName } from './object-names.ts';
 
 /**
@@ -140,7 +141,14 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
       send(`read ${name}`, async () => {
         try {
           const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
-          return contentOf(Body as Readable, `${name} in ${location}`);
+          return objectContent(Body as Readable, (error) => {
+            const reason = (error as Error).message;
+            return new DependencyError(
+              'object_store_unavailable',
+              `cannot read ${name} in ${location} to its end: ${reason}`,
+              { cause: error },
+            );
+          });
         } catch (error) {
           if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return undefined;
           throw error;
@@ -176,25 +184,4 @@ function translate(what: string, error: unknown): unknown {
   return new DependencyError(refused ? 'object_store_refused' : 'object_store_unavailable', `${what}: ${reason}`, {
     cause: error,
   });
-}
-
-/**
- * Returns the same content. If it cannot be read to its end, the error is `object_store_unavailable`. After another error, readers would
- * think that the object is damaged.
- */
-function contentOf(body: Readable, name: string): Readable {
-  async function* read(): AsyncIterable<Uint8Array> {
-    try {
-      yield* body as AsyncIterable<Uint8Array>;
-    } catch (error) {
-      const reason = (error as Error).message;
-      throw new DependencyError('object_store_unavailable', `cannot read ${name} to its end: ${reason}`, {
-        cause: error,
-      });
-    }
-  }
-  const content = Readable.from(read(), { objectMode: false });
-  // Without this, a content that is closed before it is read would leave the body open: the generator has not begun.
-  content.once('close', () => body.destroy());
-  return content;
 }

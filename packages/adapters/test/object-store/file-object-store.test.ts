@@ -1,11 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { verifySegment } from '@weir/runtime/archive/read-segment';
+import { segmentName } from '@weir/runtime/archive/segment-name';
 import { objectStoreContract } from '../../../ports/contract/object-store.contract.ts';
 import { openObjectStore } from '../../src/object-store/open-object-store.ts';
 
@@ -46,6 +48,23 @@ describe('the object store in a folder', () => {
       message: expect.stringContaining(`cannot store a/b in ${folder}`),
     });
     chmodSync(folder, 0o755);
+  });
+});
+
+/** Reading the first byte of this file is an input/output error (EIO). */
+const UNREADABLE = '/proc/self/mem';
+const onLinux = existsSync(UNREADABLE) ? test : test.skip;
+onLinux('errors of the disk while an object is read or listed are object_store_unavailable, not damage', async () => {
+  const folder = makeFolder();
+  const store = await open(folder);
+  const range = { topic: 'events.raw', logId: 'log', partition: 0, from: 0, to: 9 } as const;
+  mkdirSync(dirname(join(folder, segmentName(range))), { recursive: true });
+  symlinkSync(UNREADABLE, join(folder, segmentName(range)));
+  await expect(verifySegment(store, range)).rejects.toMatchObject({ code: 'object_store_unavailable' });
+  symlinkSync('loop', join(folder, 'loop'));
+  const loop = await open(join(folder, 'loop'));
+  await expect(loop.list('')[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: 'object_store_unavailable',
   });
 });
 
