@@ -37,6 +37,12 @@ export interface ObjectStore {
   /** Resolves when the object does not exist any more, or never existed. */
   delete(name: string): Promise<void>;
 
+  /**
+   * Resolves when what uploads have left that were interrupted before this time (Unix milliseconds) is removed. No reader sees these leftovers, but they
+   * need space and can contain erased records. A bucket removes them by a lifecycle rule (docs/operations.md, "Archive"): the method then does nothing.
+   */
+  removeLeftovers(before: number): Promise<void>;
+
   /** Closes the connections to the store. */
   close(): void;
 }

@@ -1,5 +1,6 @@
 import type { ObjectStore } from '@weir/ports/object-store';
 import { MANIFEST_NAME, summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { removeLeftovers } from '@weir/runtime/archive/remove-leftovers';
 import type { Logger } from '@weir/runtime/logger';
 import { expireSegments } from './expire-segments.ts';
 
@@ -41,13 +42,17 @@ export function startArchiveUpkeep(deps: ArchiveUpkeepDeps): { close(): Promise<
   };
 }
 
-/** Deletes the segments that are older than the retention, then writes the manifest of the others. */
+/**
+ * Deletes the leftovers of interrupted uploads and the segments that are older than the retention, then writes the manifest of the other
+ * segments.
+ */
 export async function keepArchive({
   store,
   clock,
   logger,
   limits,
 }: Omit<ArchiveUpkeepDeps, 'isLeader'>): Promise<void> {
+  await removeLeftovers(store, clock());
   if (limits.retentionMs !== undefined) {
     const segments = await expireSegments(store, clock() - limits.retentionMs, logger);
     if (segments > 0) logger.info({ segments }, 'deleted segments of the archive that are older than its retention');

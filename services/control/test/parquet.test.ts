@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
@@ -49,10 +49,10 @@ afterAll(async () => {
 /** The time 02:00 UTC, this number of days after today. */
 const daysLater = (days: number) => Math.floor(Date.now() / DAY_MS) * DAY_MS + days * DAY_MS + 2 * HOUR_MS;
 const warned = new Set<string>();
-const runAt = (nowMs: number, retentionMs?: number) => {
+const runAt = (nowMs: number, retentionMs?: number, signal = new AbortController().signal) => {
   const { analytics, registry } = weir;
   const deps = { store, analytics, registry, clock: () => nowMs, logger, retentionMs, warned };
-  return exportParquet(deps, new AbortController().signal, async () => undefined);
+  return exportParquet(deps, signal, async () => undefined);
 };
 const parts = async (): Promise<readonly string[]> => {
   const names: string[] = [];
@@ -108,7 +108,21 @@ test('rows that are stored later are in a further part', async () => {
   expect(await ofParts()).toBe(await ofTables());
 });
 
+test('an upload ends with its signal', async () => {
+  await weir.visits(6);
+  const before = await parts();
+  const stopping = new AbortController();
+  onceRead = async () => stopping.abort();
+  await expect(runAt(daysLater(3), undefined, stopping.signal)).rejects.toThrow('abort');
+  expect(await parts()).toEqual(before);
+  expect(await runAt(daysLater(3))).toBe(2);
+  expect(await ofParts()).toBe(await ofTables());
+});
+
 test('an erased person is in no part', async () => {
+  const leftover = join(folder, '.part-1');
+  writeFileSync(leftover, 'x');
+  utimesSync(leftover, 1, 1);
   const limits = { segmentBytesMax: 1_000_000, lingerMs: 100, retentionMs: undefined, upkeepMs: HOUR_MS };
   const { eventLog } = weir;
   const archiver = await startArchiver({ eventLog, store, clock: Date.now, logger, metrics: createMetrics(), limits });
@@ -123,7 +137,8 @@ test('an erased person is in no part', async () => {
     150_000,
   );
   await archiver.close();
-  expect(receipt.archive.parquet_files).toBe(2);
+  expect(existsSync(leftover)).toBe(false);
+  expect(receipt.archive.parquet_files).toBe(3);
   expect(await ofParts()).toBe(await ofTables());
   expect(
     await weir.count("SELECT count() AS n FROM weir.read_back WHERE visitor_id = 'visitor-1' AND site_id = 'shop'"),
@@ -148,21 +163,21 @@ const putBack = async () => {
 
 test('rows of a log that the tables lack for a time are exported once', async () => {
   await takeAway();
-  expect(await runAt(daysLater(3))).toBe(0);
-  await putBack();
   expect(await runAt(daysLater(4))).toBe(0);
+  await putBack();
+  expect(await runAt(daysLater(5))).toBe(0);
   expect(await ofParts()).toBe(await ofTables());
 });
 
 test('a round that has begun is not finished while the tables lack its log', async () => {
   await weir.visits(6);
   partsUntilFailure = 1;
-  await expect(runAt(daysLater(5))).rejects.toThrow('of the test');
+  await expect(runAt(daysLater(6))).rejects.toThrow('of the test');
   partsUntilFailure = Number.POSITIVE_INFINITY;
   await takeAway();
-  expect(await runAt(daysLater(5))).toBe(0);
+  expect(await runAt(daysLater(6))).toBe(0);
   await putBack();
-  expect(await runAt(daysLater(5))).toBe(1);
+  expect(await runAt(daysLater(6))).toBe(1);
   expect(await ofParts()).toBe(await ofTables());
 });
 
@@ -173,21 +188,21 @@ test('a part whose rows are removed while it is stored is stored again', async (
   expect(await weir.count(`SELECT count() AS n FROM records WHERE ${named}`)).toBeGreaterThan(0);
   // Deletes rows while the part is being stored. The registry contains no expiry, as if an expiry had begun and ended in the meantime.
   onceRead = () => weir.command(`ALTER TABLE weir.records DELETE WHERE ${named} SETTINGS mutations_sync = 1`);
-  expect(await runAt(daysLater(6))).toBe(2);
+  expect(await runAt(daysLater(7))).toBe(2);
   expect(onceRead).toBeUndefined();
   expect(await ofParts()).toBe(await ofTables());
 });
 
 test('parts are deleted when their day is older than the retention', async () => {
-  await runAt(daysLater(6), 30 * DAY_MS);
-  expect(await parts()).toHaveLength(8);
+  await runAt(daysLater(7), 30 * DAY_MS);
+  expect(await parts()).toHaveLength(10);
   await runAt(daysLater(40), 30 * DAY_MS);
   expect(await parts()).toEqual([]);
 });
 
 test('a warning says that the export waits because days in the future were exported', async () => {
   warned.clear();
-  expect(await runAt(daysLater(7))).toBe(0);
-  expect(await runAt(daysLater(7))).toBe(0);
+  expect(await runAt(daysLater(8))).toBe(0);
+  expect(await runAt(daysLater(8))).toBe(0);
   expect([...warned]).toEqual([expect.stringContaining('check the clock of this machine')]);
 });

@@ -116,6 +116,17 @@ export function openFileObjectStore(root: string): ObjectStore {
     }
   }
 
+  async function removeLeftovers(folder: string, before: number): Promise<void> {
+    for (const entry of (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? []) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) await removeLeftovers(path, before);
+      else if (entry.name.startsWith(TEMPORARY)) {
+        const found = await unlessMissing(stat(path));
+        if (found !== undefined && found.mtimeMs < before) await rm(path, { force: true });
+      }
+    }
+  }
+
   return {
     put: async (name, body) => void (await translated(`store ${name} in ${root}`, write(name, body, replace))),
     create: (name, body) => translated(`store ${name} in ${root}`, write(name, body, unlessExists)),
@@ -128,6 +139,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     get: (name) => translated(`read ${name} in ${root}`, get(name)),
     list,
     delete: (name) => translated(`delete ${name} in ${root}`, remove(name)),
+    removeLeftovers: (before) => translated(`remove leftovers in ${root}`, removeLeftovers(root, before)),
     close: () => undefined,
   };
 }

@@ -162,6 +162,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
         await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
       }),
 
+    removeLeftovers: async () => undefined,
     close: () => client.destroy(),
   };
 }

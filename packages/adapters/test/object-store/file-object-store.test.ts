@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -49,6 +59,19 @@ describe('the object store in a folder', () => {
     });
     chmodSync(folder, 0o755);
   });
+});
+
+test('leftovers of interrupted uploads are removed if they are old enough', async () => {
+  const folder = makeFolder();
+  const store = await open(folder);
+  await store.put('a/b/object', Buffer.from('1'));
+  const [old, young] = [join(folder, 'a/b/.part-1'), join(folder, 'a/b/.part-2')];
+  for (const path of [old, young]) writeFileSync(path, 'x');
+  utimesSync(old, 1000, 1000);
+  utimesSync(join(folder, 'a/b/object'), 1000, 1000);
+  await store.removeLeftovers(1_001_000);
+  expect(readdirSync(join(folder, 'a/b')).sort()).toEqual(['.part-2', 'object']);
+  await (await open(join(folder, 'none'))).removeLeftovers(1_001_000);
 });
 
 /** Reading the first byte of this file is an input/output error (EIO). */

@@ -1,5 +1,6 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import type { ParquetErasure } from '@weir/ports/registry';
+import { removeLeftovers } from '@weir/runtime/archive/remove-leftovers';
 import type { EraseArchive } from '../erasure/erase-archive.ts';
 import { logsOfRound, PARTS, type ParquetRound, parsePartName, readRound } from './parquet-rounds.ts';
 import { missingLogs, storePart } from './parquet-rows.ts';
@@ -10,10 +11,12 @@ import { missingLogs, storePart } from './parquet-rows.ts';
  * their round has exported rows of a log that the tables do not have.
  */
 export async function eraseParquet(
-  { store, analytics, assertOwn }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn'>,
+  { store, analytics, assertOwn, clock }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn' | 'clock'>,
   [first]: readonly Tombstone[],
 ): Promise<ParquetErasure> {
   const site = first?.siteId ?? '';
+  // A leftover of an interrupted upload can contain rows of the erased person. A younger one can be an upload in progress: the upkeep removes it later.
+  await removeLeftovers(store, clock());
   const rows = await analytics.select<{ day: string }>(
     "SELECT DISTINCT toString(toDate(received_at, 'UTC')) AS day FROM records WHERE outcome IN ('erased', 'expired') AND site_id = {site:String}",
     { site },

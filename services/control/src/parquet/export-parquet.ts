@@ -74,7 +74,7 @@ export async function exportParquet(
     if (name <= round.after || isExpired(deps, part.day)) continue;
     signal.throwIfAborted();
     if (isChanging(deps)) return stored;
-    await storePart(deps, part, before, round);
+    await storePart(deps, part, before, round, signal);
     // An erasure or expiry has begun, so the file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores
     // the file again.
     if (isChanging(deps)) return stored;

@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -60,6 +61,7 @@ export async function partsOf(
 /**
  * Stores a part with the rows that are in the tables now. If a row of the part has changed in the meantime, the part is stored again. So the
  * store does not keep a part that was read before an erasure, an expiry or a swap (docs/glossary.md), even if this process was paused in between.
+ * `signal` ends the upload.
  */
 export async function storePart(
   {
@@ -69,6 +71,7 @@ export async function storePart(
   part: ParquetPart,
   before: ParquetRound,
   round: ParquetRound,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { sql, params } = rowsOfRound(before, round);
   const from = `FROM records WHERE site_id = {site:String} AND received_at >= toDateTime64({day:String}, 3, 'UTC')
@@ -89,7 +92,7 @@ export async function storePart(
       format: 'Parquet',
       secondsMax: PART_SECONDS_MAX,
     });
-    await store.put(partName(part), rows);
+    await store.put(partName(part), signal === undefined ? rows : addAbortSignal(signal, rows));
     now = await state();
   } while (now !== read);
 }
