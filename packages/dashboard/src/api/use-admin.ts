@@ -24,7 +24,8 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 10_000,
-        refetchOnWindowFocus: false,
+        // A hidden page asks nothing. When it is shown again, answers that are older than `staleTime` are requested again.
+        refetchOnWindowFocus: true,
         retry: (count, error) => count < RETRIES_MAX && error instanceof AdminError && error.status === 503,
         retryDelay: (_, error) => ((error instanceof AdminError && error.retryAfterSeconds) || 1) * 1_000,
       },

@@ -23,7 +23,7 @@ export function FunnelResult({ asked, name, canSave }: Props) {
   const state = useReportState();
   const steps = asked.steps.map(stepText);
   const query = { ...state.query, step: steps, within: asked.within };
-  const funnel = useAdmin('funnel', { path, query, keep: true });
+  const funnel = useAdmin('funnel', { path, query, refresh: true, keep: true });
   const [isSaving, setSaving] = useState(false);
   return (
     <section className="card section" aria-labelledby="funnel" data-testid="funnel">

@@ -23,6 +23,7 @@ export function JourneysPage() {
   const journeys = useAdmin('journeys', {
     path: { site_id: site.site_id },
     query: { ...state.query, path: page, limit: 12 },
+    refresh: true,
     keep: true,
   });
   useEffect(() => {

@@ -19,6 +19,7 @@ export function RetentionPage() {
   const cohorts = useAdmin('cohorts', {
     path: { site_id: site.site_id },
     query: { ...state.query, interval },
+    refresh: true,
     keep: true,
   });
   useEffect(() => {

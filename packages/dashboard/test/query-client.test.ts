@@ -1,0 +1,41 @@
+import { focusManager, QueryObserver } from '@tanstack/react-query';
+import { createQueryClient } from '../src/api/use-admin.ts';
+import { bundlePages } from './rendered-page.ts';
+
+const HOUR_MS = 3_600_000;
+
+test('a page that is shown again after it was hidden requests answers again that are old, and no others', async () => {
+  const client = createQueryClient();
+  client.mount();
+  const asked: string[] = [];
+  const observe = (name: string, ageMs: number) =>
+    new QueryObserver(client, {
+      queryKey: [name],
+      queryFn: () => Promise.resolve(asked.push(name)),
+      initialData: 0,
+      initialDataUpdatedAt: Date.now() - ageMs,
+      refetchOnMount: false,
+    }).subscribe(() => undefined);
+  const ends = [observe('old', HOUR_MS), observe('new', 0)];
+  focusManager.setFocused(false);
+  focusManager.setFocused(true);
+  await new Promise(setImmediate);
+  for (const end of ends) end();
+  focusManager.setFocused(undefined);
+  client.unmount();
+  client.clear();
+  expect(asked).toEqual(['old']);
+});
+
+test('funnels, cohorts and journeys are requested again while their page is shown', async () => {
+  const { render } = await bundlePages(
+    'behaviour/funnel-page.tsx',
+    'behaviour/retention-page.tsx',
+    'behaviour/journeys-page.tsx',
+  );
+  const address = '/dashboard/sites/s/page?step=page:/&step=event:signup';
+  const repeated = (name: string) => render(name, address, { listFunnels: [] }, { isAdmin: false }).repeated;
+  expect(repeated('FunnelPage')).toContain('funnel');
+  expect(repeated('RetentionPage')).toContain('cohorts');
+  expect(repeated('JourneysPage')).toContain('journeys');
+});
