@@ -1,4 +1,4 @@
-import { focusManager, QueryObserver } from '@tanstack/react-query';
+import { focusManager, onlineManager, QueryObserver } from '@tanstack/react-query';
 import { createQueryClient } from '../src/api/use-admin.ts';
 import { bundlePages } from './rendered-page.ts';
 
@@ -25,6 +25,22 @@ test('a page that is shown again after it was hidden requests answers again that
   client.unmount();
   client.clear();
   expect(asked).toEqual(['old']);
+});
+
+test('while the browser is offline, requests and changes fail at once, and are not sent later', async () => {
+  const client = createQueryClient();
+  onlineManager.setOnline(false);
+  const attempt = async (): Promise<never> => {
+    throw new Error('offline');
+  };
+  const failures: unknown[] = [];
+  const record = (error: unknown): void => void failures.push(String(error));
+  void client.fetchQuery({ queryKey: ['a report'], queryFn: attempt }).catch(record);
+  void client.getMutationCache().build(client, { mutationFn: attempt }).execute(undefined).catch(record);
+  await new Promise(setImmediate);
+  onlineManager.setOnline(true);
+  client.clear();
+  expect(failures).toEqual(['Error: offline', 'Error: offline']);
 });
 
 test('funnels, cohorts and journeys are requested again while their page is shown', async () => {

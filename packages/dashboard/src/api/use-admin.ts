@@ -21,8 +21,13 @@ export function createQueryClient(): QueryClient {
           void client.invalidateQueries({ queryKey: ['listSites'] });
       },
     }),
+    // Requests are sent also while the browser says that it is offline: Weir can run on the same machine. An error is shown at once. Otherwise, the
+    // page would wait without a message, and a change would be sent later by itself.
     defaultOptions: {
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
+        refetchOnReconnect: true,
         staleTime: 10_000,
         // A hidden page asks nothing. When it is shown again, answers that are older than `staleTime` are requested again.
         refetchOnWindowFocus: true,
