@@ -138,6 +138,50 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     await page.getByLabel('Domain').waitFor();
   });
 
+  test('a former answer is marked while the next one loads, can be cancelled, and never appears under another name', async () => {
+    const site = await siteWithHits('Former', '/', '/pricing');
+    const { client } = browser.weir;
+    await client.must(201, 'POST', `/sites/${site}/goals`, { type: 'page', value: '/pricing' });
+    const { page, errors } = await openDashboard(browser);
+    const steps = 'step=page:/&step=page:/pricing';
+    const reports = [
+      ['overview', '.tiles', '.tiles.old', 'stats'],
+      ['overview', '[data-panel=places] .map', '[data-panel=places] .old .map', 'breakdown'],
+      ['goals', '[data-testid=goals]', '[data-testid=goals].old', 'conversions'],
+      [`funnels?${steps}`, '.funnel', '.old .funnel', 'funnel'],
+      ['retention', '.cohorts', '.cohorts.old', 'cohorts'],
+      ['journeys', '[data-testid=next]', '.old [data-testid=next]', 'journeys'],
+    ] as const;
+    for (const [path, shown, marked, operation] of reports) {
+      await page.goto(`${browser.weir.url}/dashboard/sites/${site}/${path}`);
+      await page.locator(shown).waitFor();
+      expect(await page.locator(marked).count()).toBe(0);
+      const held = new RegExp(`/${operation}\\?`);
+      await page.route(held, () => undefined);
+      await page.keyboard.press('d');
+      await page.locator(marked).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).first().waitFor();
+      await page.unroute(held);
+    }
+
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const panel = page.locator('[data-panel=pages]');
+    await panel.locator('.bar-row', { hasText: '/pricing' }).waitFor();
+    await page.route(/\/breakdown\?.*dimension=hostname/, () => undefined);
+    await panel.getByRole('tab', { name: 'Hosts' }).click();
+    await panel.getByText('This takes longer than a second.').waitFor();
+    expect(await panel.locator('.bar-row').count()).toBe(0);
+
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/retention`);
+    const cohort = page.locator('.cohorts tbody th').first();
+    const week = await cohort.textContent();
+    await page.route(/\/cohorts\?.*interval=month/, () => undefined);
+    await page.getByLabel('Cohorts by').selectOption('month');
+    await page.getByText('This takes longer than a second.').waitFor();
+    expect(await cohort.textContent()).toBe(week);
+    expect(errors).toEqual([]);
+  });
+
   const LIVE = /\/api\/admin\/sites\/[^/]+\/live$/;
   const ALERT = 'The connection was lost.';
   /** A stream that ends at once. The browser itself connects again 10 ms later. */

@@ -32,7 +32,12 @@ export function FunnelPage({ isAdmin }: { readonly isAdmin: boolean }) {
       <SavedFunnels query={saved} shown={same?.funnel_id} isAdmin={isAdmin} />
       <FunnelForm asked={asked} state={state} />
       {asked.steps.length >= STEPS_MIN ? (
-        <FunnelResult asked={asked} name={same?.name} canSave={isAdmin && saved.data !== undefined && !same} />
+        <FunnelResult
+          key={text}
+          asked={asked}
+          name={same?.name}
+          canSave={isAdmin && saved.data !== undefined && !same}
+        />
       ) : (
         <Empty title={t('funnel.none')} />
       )}

@@ -38,9 +38,9 @@ export function FunnelResult({ asked, name, canSave }: Props) {
         )}
         <ExplainButton id="funnel" query={query} />
       </header>
-      <QueryAnswer query={funnel} lines={steps.length}>
+      <QueryAnswer query={funnel} queryKey={['funnel']} lines={steps.length}>
         {(data) => (
-          <>
+          <div className={funnel.isPlaceholderData ? 'old' : undefined}>
             <p>
               <b>{data.conversion_rate === null ? '–' : percent(data.conversion_rate)}</b> {t('funnel.rate')}
             </p>
@@ -67,7 +67,7 @@ export function FunnelResult({ asked, name, canSave }: Props) {
                 </li>
               ))}
             </ol>
-          </>
+          </div>
         )}
       </QueryAnswer>
       {isSaving && (

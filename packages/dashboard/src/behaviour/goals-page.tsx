@@ -36,7 +36,7 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
           <ExplainButton id="conversions" query={state.query} />
         </header>
         {remove.error && <Problem error={remove.error} />}
-        <QueryAnswer query={conversions} lines={5}>
+        <QueryAnswer query={conversions} queryKey={['conversions']} lines={5}>
           {({ goals = [] }) =>
             goals.length === 0 ? (
               <Empty title={t('goals.none')}>
@@ -44,6 +44,7 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
               </Empty>
             ) : (
               <DataTable
+                isOld={conversions.isPlaceholderData}
                 label={t('nav.goals')}
                 testId="goals"
                 rows={goals}

@@ -56,9 +56,9 @@ export function JourneysPage() {
           {t('show')}
         </button>
       </form>
-      <QueryAnswer query={journeys} lines={8}>
+      <QueryAnswer query={journeys} queryKey={['journeys']} lines={8}>
         {(data) => (
-          <>
+          <div className={journeys.isPlaceholderData ? 'old' : undefined}>
             <div className="panel-head">
               <p>{t('journeys.count', { views: number(data.views), visits: number(data.visits), page: data.path })}</p>
               <ExplainButton id="journeys" query={{ ...state.query, path: page }} />
@@ -92,7 +92,7 @@ export function JourneysPage() {
                 </section>
               ))}
             </div>
-          </>
+          </div>
         )}
       </QueryAnswer>
     </>

@@ -45,14 +45,14 @@ export function RetentionPage() {
             ))}
           </select>
         </label>
-        <QueryAnswer query={cohorts} lines={6}>
+        <QueryAnswer query={cohorts} queryKey={['cohorts']} lines={6}>
           {(data) => {
             const shown = data.cohorts.filter((cohort) => cohort.visitors > 0);
             const columns = Math.max(0, ...shown.map((cohort) => cohort.rates.length));
             if (shown.length === 0) return <Empty title={t('panel.empty')} />;
             return (
               <ScrollBox label={t('nav.retention')}>
-                <table className="table cohorts">
+                <table className={cohorts.isPlaceholderData ? 'table cohorts old' : 'table cohorts'}>
                   <thead>
                     <tr>
                       <th scope="col">{t('retention.since')}</th>
@@ -71,7 +71,7 @@ export function RetentionPage() {
                     {shown.map((cohort) => (
                       <tr key={cohort.start}>
                         <th scope="row">
-                          {time(cohort.start, data.timezone, interval === 'month' ? 'month' : 'week')}
+                          {time(cohort.start, data.timezone, data.interval === 'month' ? 'month' : 'week')}
                         </th>
                         <td className="number">{number(cohort.visitors)}</td>
                         {cohort.rates.map((rate, index) => (

@@ -69,7 +69,7 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
           }}
         />
       </label>
-      <QueryAnswer query={answer} lines={10}>
+      <QueryAnswer query={answer} queryKey={['breakdown', { site_id }, query]} lines={10}>
         {(data) => (
           <>
             {data.rows.length === 0 && <Empty title={t('nothing')} />}

@@ -11,12 +11,19 @@ import {
 } from '../reports/report-metrics-view.ts';
 import { changeReport } from '../reports/report-state.ts';
 
+interface TilesProps {
+  readonly data: Answer<'stats'>;
+  readonly metric: MetricName;
+  /** The numbers are the answer to the former parameters. */
+  readonly isOld: boolean;
+}
+
 /** The totals of the period. The chart below the tiles shows the selected number. */
-export function MetricTiles({ data, metric }: { readonly data: Answer<'stats'>; readonly metric: MetricName }) {
+export function MetricTiles({ data, metric, isOld }: TilesProps) {
   const texts = useTexts();
   const before = data.comparison?.totals;
   return (
-    <div className="tiles">
+    <div className={isOld ? 'tiles old' : 'tiles'}>
       {METRICS.map((name) => (
         <button
           key={name}

@@ -39,7 +39,7 @@ export function OverviewPage() {
             <QueryAnswer query={stats} queryKey={['stats']} lines={8}>
               {(data) => (
                 <>
-                  <MetricTiles data={data} metric={state.metric} />
+                  <MetricTiles data={data} metric={state.metric} isOld={stats.isPlaceholderData} />
                   <SeriesCard data={data} state={state} isOld={stats.isPlaceholderData} />
                 </>
               )}

@@ -50,7 +50,7 @@ export function Panel({ panel, state }: { readonly panel: PanelView; readonly st
           {...(panel.tabs.length === 1 && { role: 'presentation' })}
         >
           {tab.id === 'property' && <PropertyForm state={state} chosen={property} onChoose={setProperty} />}
-          {dimension !== undefined && <DimensionRows tab={tab} dimension={dimension} state={state} />}
+          {dimension !== undefined && <DimensionRows key={dimension} tab={tab} dimension={dimension} state={state} />}
         </Ariakit.TabPanel>
       </Ariakit.TabProvider>
       {dimension !== undefined && (
@@ -86,20 +86,23 @@ function DimensionRows({ tab, dimension, state }: RowsProps) {
   const { site_id } = useSite();
   const query = breakdownQuery(state, tab, dimension);
   const answer = useAdmin('breakdown', { path: { site_id }, query, refresh: true, keep: true });
+  const oldness = answer.isPlaceholderData ? 'old' : undefined;
   return (
     <QueryAnswer query={answer} queryKey={['breakdown', { site_id }, query]} lines={PANEL_ROWS}>
       {(data) =>
         data.rows.length === 0 || (data.rows[0]?.[tab.metric] ?? 0) === 0 ? (
-          <div className="empty">
+          <div className={oldness ? `empty ${oldness}` : 'empty'}>
             <p className="empty-title">{t('panel.empty')}</p>
             <p className="note">{t(tab.id === 'event' ? 'panel.emptyEvents' : 'panel.emptyHint')}</p>
           </div>
         ) : tab.id === 'map' ? (
           <Suspense fallback={<Loading lines={PANEL_ROWS} />}>
-            <WorldMap rows={data.rows} state={state} />
+            <div className={oldness}>
+              <WorldMap rows={data.rows} state={state} />
+            </div>
           </Suspense>
         ) : (
-          <div className={answer.isPlaceholderData ? 'old' : undefined}>
+          <div className={oldness}>
             <BarList
               rows={data.rows.filter((row) => (numberOf(row[tab.metric]) ?? 0) > 0)}
               dimension={dimension}

@@ -80,7 +80,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
             onChange={(event) => setValue(event.target.value)}
           />
         </label>
-        <ValueOptions id={list} dimension={name} state={state} word={word} enabled={name !== 'property:'} />
+        <ValueOptions key={name} id={list} dimension={name} state={state} word={word} enabled={name !== 'property:'} />
         <p className="note">{t(operator.startsWith('matches') ? 'filter.globHint' : 'filter.emptyHint')}</p>
         <div className="actions">
           <button type="submit" className="button primary">

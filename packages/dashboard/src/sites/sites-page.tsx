@@ -50,7 +50,7 @@ export function SitesPage() {
         </button>
       </header>
       <CrowdedSites />
-      <QueryAnswer query={overview} lines={9}>
+      <QueryAnswer query={overview} queryKey={['overview']} lines={9}>
         {(data) => (
           <>
             {data.sites.length === 0 && word === '' && (
@@ -59,7 +59,7 @@ export function SitesPage() {
               </Empty>
             )}
             {data.sites.length === 0 && word !== '' && <Empty title={t('nothing')} />}
-            <ul className="site-cards">
+            <ul className={overview.isPlaceholderData ? 'site-cards old' : 'site-cards'}>
               {data.sites.map((site) => (
                 <li key={site.site_id}>
                   <Link

@@ -26,7 +26,7 @@ export function ActionInput({ kind, value, state, onType, ...others }: Props) {
         onFocus={() => setUsed(true)}
         onChange={(event) => onType(event.target.value)}
       />
-      <ValueOptions id={list} dimension={kind} state={state} word={word} enabled={isUsed} />
+      <ValueOptions key={kind} id={list} dimension={kind} state={state} word={word} enabled={isUsed} />
     </>
   );
 }

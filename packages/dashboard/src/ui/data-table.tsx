@@ -21,14 +21,16 @@ interface Props<Row> {
   readonly keyOf: (row: Row) => string;
   readonly columns: readonly Column<Row>[];
   readonly testId?: string;
+  /** The rows are the answer to the former parameters. */
+  readonly isOld?: boolean;
 }
 
 /** A table with one row for each item of a list. It scrolls sideways if it is wider than the page. */
-export function DataTable<Row>({ label, rows, keyOf, columns, testId }: Props<Row>) {
+export function DataTable<Row>({ label, rows, keyOf, columns, testId, isOld = false }: Props<Row>) {
   const { t } = useTexts();
   return (
     <ScrollBox label={label}>
-      <table className="table" data-testid={testId}>
+      <table className={isOld ? 'table old' : 'table'} data-testid={testId}>
         <thead>
           <tr>
             {columns.map(({ title, kind }) => (
