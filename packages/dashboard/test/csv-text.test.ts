@@ -1,12 +1,16 @@
 import { csvOf } from '../src/ui/csv-text.ts';
 
-test.each(['=HYPERLINK("https://example.com")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1'])(
+test.each(['=HYPERLINK("https://example.com")', '+1', '-1+1', '-1.', '-1\n', '@SUM(A1)', '\t=1', '\r=1', '\n=1'])(
   'a text that a spreadsheet would run is a text: %j',
   (text) => {
     const [, cell] = /^"?([\s\S]*?)"?\r\n$/.exec(csvOf([[text]])) ?? [];
     expect(cell?.replaceAll('""', '"')).toBe(`'${text}`);
   },
 );
+
+test.each(['-1', '-12.50', '-9223372036854775808', '0.1'])('the exact text of a number stays: %s', (text) => {
+  expect(csvOf([[text]])).toBe(`${text}\r\n`);
+});
 
 test('numbers, also negative ones, stay numbers; quotes, commas and line breaks are quoted', () => {
   expect(csvOf([[-1.5, null, 'a "b", c', 'x\ny']])).toBe('-1.5,,"a ""b"", c","x\ny"\r\n');

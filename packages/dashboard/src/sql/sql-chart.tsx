@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Empty } from '../ui/states.tsx';
+import { sqlText } from './sql-value.ts';
 
 /** A reader cannot compare more bars than this. The table and the CSV have more rows. */
 const BARS_MAX = 100;
@@ -12,9 +13,9 @@ interface Props {
   readonly rows: readonly Row[];
 }
 
-/** The rows of a result as bars: the first column without numbers names them, and a column of numbers, which the reader can choose, is their length. */
+/** The rows of a result as bars: the first column without numbers names them, and a column of numbers, which the reader can choose, is their length. NULL has no bar. */
 export function SqlChart({ columns, rows }: Props) {
-  const { t, number } = useTexts();
+  const { t } = useTexts();
   const numeric = columns.filter((name) => rows.every((row) => typeof row[name] === 'number' || row[name] === null));
   const label = columns.find((name) => !numeric.includes(name)) ?? columns[0] ?? '';
   const [chosen, setChosen] = useState<string>();
@@ -45,9 +46,9 @@ export function SqlChart({ columns, rows }: Props) {
         {shown.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row of a result has no identity
           <li key={index} className="bar-row">
-            <span className="bar" style={{ width: `${(100 * lengthOf(row)) / most}%` }} />
-            <span className="bar-text">{String(row[label] ?? '')}</span>
-            <span className="bar-number">{number(Number(row[value] ?? 0))}</span>
+            {row[value] !== null && <span className="bar" style={{ width: `${(100 * lengthOf(row)) / most}%` }} />}
+            <span className="bar-text">{sqlText(row[label])}</span>
+            <span className="bar-number">{sqlText(row[value])}</span>
           </li>
         ))}
       </ol>

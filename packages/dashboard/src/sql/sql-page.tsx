@@ -6,12 +6,13 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { saveCsv } from '../reports/download-csv.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
-import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { SqlChart } from './sql-chart.tsx';
 import { SqlEditor } from './sql-editor.tsx';
 import { EXAMPLES } from './sql-examples.ts';
 import { addToHistory, clearHistory, readHistory } from './sql-history.ts';
+import { SqlTable } from './sql-table.tsx';
+import { sqlCell } from './sql-value.ts';
 
 /** The maximum number of rows that the page shows. The CSV file contains all rows. */
 const SHOWN_MAX = 1_000;
@@ -20,7 +21,7 @@ const COLUMNS_QUERY =
 
 /** Runs read-only statements on the tables. The browser keeps the last ones. */
 export function SqlPage() {
-  const { t, number } = useTexts();
+  const { t } = useTexts();
   const [chosen, setChosen] = useState({ text: EXAMPLES[0]?.sql ?? '' });
   const [text, setText] = useState<string>(chosen.text);
   const [past, setPast] = useState(readHistory);
@@ -53,7 +54,7 @@ export function SqlPage() {
     saveCsv(
       'weir.csv',
       names,
-      data.rows.map((row) => names.map((name) => cellText(row[name]))),
+      data.rows.map((row) => names.map((name) => sqlCell(row[name]))),
     );
   return (
     <>
@@ -110,39 +111,7 @@ export function SqlPage() {
           ) : isChart ? (
             <SqlChart columns={names} rows={data.rows} />
           ) : (
-            <ScrollBox label={t('sql.result')}>
-              <table className="table">
-                <thead>
-                  <tr>
-                    {data.columns.map(({ name, type }) => (
-                      <th
-                        key={name}
-                        scope="col"
-                        title={type}
-                        className={typeof data.rows[0]?.[name] === 'number' ? 'number' : undefined}
-                      >
-                        {name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.rows.slice(0, SHOWN_MAX).map((row, index) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a row of a result has no identity
-                    <tr key={index}>
-                      {names.map((name) => {
-                        const value = row[name];
-                        return (
-                          <td key={name} className={typeof value === 'number' ? 'number' : 'long'}>
-                            {typeof value === 'number' ? number(value) : cellText(value)}
-                          </td>
-                        );
-                      })}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollBox>
+            <SqlTable columns={data.columns} rows={data.rows.slice(0, SHOWN_MAX)} />
           )}
         </section>
       )}
@@ -161,10 +130,4 @@ function useSchema(): Readonly<Record<string, readonly string[]>> {
     const rows = columns.data?.rows ?? [];
     return Object.fromEntries(rows.map(({ table, names }) => [String(table), names as readonly string[]]));
   }, [columns.data]);
-}
-
-function cellText(value: unknown): string | number | null {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'number' || typeof value === 'string') return value;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
