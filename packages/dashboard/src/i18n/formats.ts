@@ -12,7 +12,7 @@ export interface Formats {
   duration(seconds: number): string;
   /** A length of time such as 30m, 24h or 7d, in words. Other texts stay as they are. */
   span(text: string): string;
-  /** An amount of money; `amount` is a decimal number as text. */
+  /** An amount of money, with all its digits. If `amount` is not a decimal number, or `currency` no code, both texts as they are. */
   money(amount: string, currency: string): string;
   bytes(value: number): string;
   /** A moment in a time zone. The parts depend on `detail`. */
@@ -31,6 +31,11 @@ const DETAILS: Readonly<Record<TimeDetail, Intl.DateTimeFormatOptions>> = {
   month: { month: 'long', year: 'numeric' },
   full: { dateStyle: 'medium', timeStyle: 'medium' },
 };
+
+/** A decimal number. The group is its fraction without the zeros at the end. */
+const DECIMAL = /^-?\d+(?:\.(\d*?)0*)?$/;
+/** The most digits that all supported browsers write after the decimal separator. */
+const FRACTION_DIGITS_MAX = 20;
 
 const SPAN_UNITS: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' };
 
@@ -66,9 +71,14 @@ export function createFormats(language: string): Formats {
         : text;
     },
     money(amount, currency) {
-      // A server event can have any text as its currency.
-      if (!/^[A-Za-z]{3}$/.test(currency)) return `${amount} ${currency}`.trim();
-      return new Intl.NumberFormat(language, { style: 'currency', currency }).format(Number(amount));
+      // A server event can have any text as its amount and as its currency.
+      const [, fraction = ''] = DECIMAL.exec(amount) ?? [];
+      if (!DECIMAL.test(amount) || !/^[A-Za-z]{3}$/.test(currency)) return `${amount} ${currency}`.trim();
+      const style = { style: 'currency', currency } as const;
+      const digits = new Intl.NumberFormat(language, style).resolvedOptions().maximumFractionDigits ?? 0;
+      const maximumFractionDigits = Math.min(FRACTION_DIGITS_MAX, Math.max(digits, fraction.length));
+      // As a text, a long amount keeps all its digits.
+      return new Intl.NumberFormat(language, { ...style, maximumFractionDigits }).format(amount as `${number}`);
     },
     bytes(value) {
       const step = value === 0 ? 0 : Math.min(4, Math.floor(Math.log2(value) / 10));
