@@ -4,10 +4,12 @@ import { OverviewPage } from '../overview/overview-page.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Link } from './link.tsx';
 import { pathTo, useLocation } from './location.ts';
+import { PageBoundary } from './page-boundary.tsx';
 import type { Session } from './session.ts';
 import { Shell } from './shell.tsx';
 import { SiteProvider, useSites } from './site-context.tsx';
 import { SITE_NAVIGATION } from './site-navigation.ts';
+import { ZoneNote } from './zone-note.tsx';
 
 const SitesPage = lazy(async () => ({ default: (await import('../sites/sites-page.tsx')).SitesPage }));
 const PipelinePage = lazy(async () => ({ default: (await import('../pipeline/pipeline-page.tsx')).PipelinePage }));
@@ -34,11 +36,15 @@ const SITE_PAGES: Readonly<Record<string, ComponentType<{ readonly isAdmin: bool
 
 /** Chooses the page by the path: /dashboard, /dashboard/pipeline, /dashboard/sql, /dashboard/sites/ID/PAGE. */
 export function Pages({ session }: { readonly session: Session }) {
+  const { parts, query } = useLocation();
+  const place = `${parts.join('/')}?${query}`;
   return (
     <Shell session={session}>
-      <Suspense fallback={<Loading />}>
-        <Page session={session} />
-      </Suspense>
+      <PageBoundary place={place}>
+        <Suspense fallback={<Loading />}>
+          <Page session={session} />
+        </Suspense>
+      </PageBoundary>
     </Shell>
   );
 }
@@ -77,6 +83,7 @@ function SitePage({
   if (Page === undefined) return <NoPage />;
   return (
     <SiteProvider site={site}>
+      <ZoneNote zone={site.timezone} />
       <Page key={siteId} isAdmin={session.role === 'admin'} />
     </SiteProvider>
   );

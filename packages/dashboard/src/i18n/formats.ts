@@ -1,3 +1,5 @@
+import { knownZone } from './known-zone.ts';
+
 /** Numbers, shares and times in the language of the reader. */
 export interface Formats {
   number(value: number): string;
@@ -87,7 +89,8 @@ export function createFormats(language: string): Formats {
     time(moment, zone, detail) {
       const key = `${zone} ${detail}`;
       const format =
-        times.get(key) ?? new Intl.DateTimeFormat(language, { ...DETAILS[detail], ...(zone && { timeZone: zone }) });
+        times.get(key) ??
+        new Intl.DateTimeFormat(language, { ...DETAILS[detail], ...(zone && { timeZone: knownZone(zone) }) });
       times.set(key, format);
       return format.format(new Date(moment));
     },

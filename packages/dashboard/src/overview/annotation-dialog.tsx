@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
+import { knownZone } from '../i18n/known-zone.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/states.tsx';
@@ -85,7 +86,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
 /** The date and the time of a moment in a zone, as the fields of a form need them. For midnight, the time is empty: the annotation is about the whole day. */
 function localTime(moment: string, zone: string): { readonly date: string; readonly time: string } {
   // The Swedish format is that of ISO 8601.
-  const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'short' } as const;
+  const options = { timeZone: knownZone(zone), dateStyle: 'short', timeStyle: 'short' } as const;
   const [date = '', time = ''] = new Intl.DateTimeFormat('sv', options).format(new Date(moment)).split(' ');
   return { date, time: time === '00:00' ? '' : time };
 }

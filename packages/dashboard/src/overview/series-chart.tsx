@@ -4,6 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import type { Answer } from '../api/call-admin.ts';
 import { usePreferences } from '../app/preferences.ts';
 import type { TimeDetail } from '../i18n/formats.ts';
+import { knownZone } from '../i18n/known-zone.ts';
 import { type Texts, useTexts } from '../i18n/text-context.tsx';
 import { formatMetric, type MetricName, numberOf } from '../reports/report-metrics-view.ts';
 import type { ChartNote } from './annotations-view.ts';
@@ -98,8 +99,16 @@ function chartOptions({ data, metric, zone, texts, width, element }: OptionsInpu
   const spansDays = buckets.length > 30;
   const axis = { stroke: color('--chart-text'), font, ticks: { show: false } };
   const isNarrow = width < NARROW_PX;
-  const shortDay = new Intl.DateTimeFormat(texts.language, { day: 'numeric', month: 'short', timeZone: zone });
-  const shortMonth = new Intl.DateTimeFormat(texts.language, { month: 'short', year: '2-digit', timeZone: zone });
+  const shortDay = new Intl.DateTimeFormat(texts.language, {
+    day: 'numeric',
+    month: 'short',
+    timeZone: knownZone(zone),
+  });
+  const shortMonth = new Intl.DateTimeFormat(texts.language, {
+    month: 'short',
+    year: '2-digit',
+    timeZone: knownZone(zone),
+  });
   const label = (place: number): string => {
     const start = buckets[place]?.start;
     if (start === undefined) return '';

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { navigate, useLocation, withQuery } from '../app/location.ts';
+import { isZone } from '../i18n/known-zone.ts';
 import { formatFilter, parseFilter, type ReportFilter } from './filter-text.ts';
 import { METRICS, type MetricName } from './report-metrics-view.ts';
 
@@ -34,20 +35,16 @@ const among = <Value extends string>(values: readonly Value[], text: string | nu
   values.find((value) => value === text);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-function isZone(text: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
+/** Whether the text is a day of the calendar, as YYYY-MM-DD. */
+function isDate(text: string): boolean {
+  const ms = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-function readReportState(parameters: URLSearchParams): ReportState {
+export function readReportState(parameters: URLSearchParams): ReportState {
   const from = parameters.get('from');
   const to = parameters.get('to');
-  const isRange = from !== null && to !== null && DATE.test(from) && DATE.test(to) && from <= to;
+  const isRange = from !== null && to !== null && isDate(from) && isDate(to) && from <= to;
   const timezone = parameters.get('timezone');
   const filters = parameters.getAll('filter').flatMap((text) => parseFilter(text) ?? []);
   return {

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useSite } from '../../app/site-context.tsx';
+import { knownZone } from '../../i18n/known-zone.ts';
 import { type TextKey, useTexts } from '../../i18n/text-context.tsx';
 import { ZoneSelect } from '../../sites/zone-select.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -19,7 +20,7 @@ export function selectPeriod(period: Period): void {
 
 /** Moves the period by its own length. `zone` decides which date is today. */
 function movePeriod({ query }: ReportState, zone: string, direction: -1 | 1): void {
-  const today = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date());
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: knownZone(zone) }).format(new Date());
   const moved = shiftedPeriod(query, today, direction);
   if (moved === undefined) return;
   if (moved.period !== undefined) selectPeriod(moved.period);

@@ -1,0 +1,13 @@
+/** Whether this browser knows the time zone. The server can know newer ones. */
+export function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** The time zone, or UTC if this browser does not know it. `ZoneNote` tells the reader. */
+export const knownZone = (zone: string): string => (isZone(zone) ? zone : 'UTC');

@@ -1,0 +1,24 @@
+import { createFormats } from '../src/i18n/formats.ts';
+import { readReportState } from '../src/reports/report-state.ts';
+import { bundlePages } from './rendered-page.ts';
+
+test.each([
+  ['from=2026-02-28&to=2026-03-01', { from: '2026-02-28', to: '2026-03-01' }],
+  ['from=2026-13-01&to=2026-13-02', { period: '30d' }],
+  ['from=2026-02-30&to=2026-03-01', { period: '30d' }],
+  ['from=2026-01-01', { period: '30d' }],
+])('the address %s asks for %j', (address, query) => {
+  expect(readReportState(new URLSearchParams(address)).query).toEqual(query);
+});
+
+test('in a time zone that the browser does not know, times are in UTC, and a note says so', async () => {
+  const { time } = createFormats('en');
+  const noon = '2026-03-01T12:00:00Z';
+  expect(time(noon, 'Mars/Base', 'full')).toBe(time(noon, 'UTC', 'full'));
+  const { render } = await bundlePages('app/zone-note.tsx');
+  const note = (zone: string) => render('ZoneNote', '/dashboard', {}, { zone }).html;
+  expect([note('Mars/Base'), note('Asia/Tokyo')]).toEqual([
+    expect.stringContaining('does not know the time zone Mars/Base. Times are in UTC.'),
+    '',
+  ]);
+});
