@@ -134,9 +134,18 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     const fields = page.locator('section', { has: page.locator('#site-fields') });
     await fields.getByLabel('Name', { exact: true }).fill('After');
     await page.getByLabel('Events', { exact: true }).fill('400d');
+    // Another administrator changes the site while the form is open.
+    await client.must(200, 'PATCH', `/sites/${site}`, { domain: 'other.example.com', keep: { profiles: '3y' } });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
-    expect(await client.must(200, 'GET', `/sites/${site}`)).toMatchObject({ name: 'After', keep: { events: '400d' } });
+    expect(await client.must(200, 'GET', `/sites/${site}`)).toMatchObject({
+      name: 'After',
+      domain: 'other.example.com',
+      keep: { events: '400d', profiles: '3y' },
+    });
+    await eventually('the form shows the change', async () => {
+      return (await fields.getByLabel('Domain').inputValue()) === 'other.example.com';
+    });
 
     const rules = page.locator('section', { has: page.locator('#exclusions') });
     await rules.getByLabel('Value').fill('203.0.113.0/24');

@@ -4,9 +4,7 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ZoneSelect } from '../sites/zone-select.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
-
-const KEPT = ['events', 'profiles', 'rollups'] as const;
-const LIMITS = ['collect', 'events', 'identify'] as const;
+import { changesOf, formOf, KEPT, LIMITS, type SiteForm } from './site-form.ts';
 
 /** Name, domain, time zone, retention, rate limits and kept URL parameters of a site. */
 export function SiteFields({ siteId }: { readonly siteId: string }) {
@@ -25,26 +23,17 @@ export function SiteFields({ siteId }: { readonly siteId: string }) {
 function Fields({ site }: { readonly site: Answer<'readSite'> }) {
   const { t } = useTexts();
   const change = useChange('changeSite', ['readSite', 'listSites', 'overview', 'stats', 'breakdown']);
-  const [name, setName] = useState(site.name);
-  const [domain, setDomain] = useState(site.domain);
-  const [timezone, setTimezone] = useState(site.timezone);
-  const [keep, setKeep] = useState<Record<string, string>>(
-    Object.fromEntries(KEPT.map((kind) => [kind, site.keep[kind] ?? ''])),
-  );
-  const [limits, setLimits] = useState<Record<string, string>>(
-    Object.fromEntries(LIMITS.map((kind) => [kind, String(site.limits[kind] ?? '')])),
-  );
-  const [allow, setAllow] = useState(site.query_allow === null ? '*' : site.query_allow.join(' '));
+  // Only what the reader has edited. The other fields show the newest answer.
+  const [edits, setEdits] = useState<Partial<SiteForm>>({});
+  const form = { ...formOf(site), ...edits };
+  const edit = (field: keyof SiteForm) => (event: { readonly target: { readonly value: string } }) =>
+    setEdits({ ...edits, [field]: event.target.value });
   const save = () => {
-    const body = {
-      name: name.trim(),
-      domain: domain.trim(),
-      timezone,
-      keep: Object.fromEntries(KEPT.map((kind) => [kind, keep[kind]?.trim() || null])),
-      limits: Object.fromEntries(LIMITS.map((kind) => [kind, limits[kind] ? Number(limits[kind]) : null])),
-      query_allow: allow.trim() === '*' ? null : allow.split(/[\s,]+/).filter(Boolean),
-    };
-    change.mutate({ path: { site_id: site.site_id }, body });
+    const forget = () =>
+      setEdits((now) =>
+        Object.fromEntries(Object.entries(now).filter(([field, text]) => text !== edits[field as keyof SiteForm])),
+      );
+    change.mutate({ path: { site_id: site.site_id }, body: changesOf(site, edits) }, { onSuccess: forget });
   };
   return (
     <form
@@ -57,13 +46,13 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
       <div className="columns">
         <label>
           {t('site.name')}
-          <input required maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />
+          <input required maxLength={255} value={form.name} onChange={edit('name')} />
         </label>
         <label>
           {t('site.domain')}
-          <input required maxLength={253} value={domain} onChange={(event) => setDomain(event.target.value)} />
+          <input required maxLength={253} value={form.domain} onChange={edit('domain')} />
         </label>
-        <ZoneSelect value={timezone} onChange={setTimezone} />
+        <ZoneSelect value={form.timezone} onChange={(timezone) => setEdits({ ...edits, timezone })} />
       </div>
       <h3>{t('fields.keep')}</h3>
       <p className="note">{t('fields.keepHint')}</p>
@@ -71,11 +60,7 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
         {KEPT.map((kind) => (
           <label key={kind}>
             {t(`keep.${kind}`)}
-            <input
-              placeholder={site.kept[kind]}
-              value={keep[kind]}
-              onChange={(event) => setKeep({ ...keep, [kind]: event.target.value })}
-            />
+            <input placeholder={site.kept[kind]} value={form[`keep.${kind}`]} onChange={edit(`keep.${kind}`)} />
           </label>
         ))}
       </div>
@@ -85,18 +70,13 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
         {LIMITS.map((kind) => (
           <label key={kind}>
             {t(`limit.${kind}`)}
-            <input
-              type="number"
-              min={1}
-              value={limits[kind]}
-              onChange={(event) => setLimits({ ...limits, [kind]: event.target.value })}
-            />
+            <input type="number" min={1} value={form[`limits.${kind}`]} onChange={edit(`limits.${kind}`)} />
           </label>
         ))}
       </div>
       <label>
         {t('fields.query')}
-        <input value={allow} onChange={(event) => setAllow(event.target.value)} aria-describedby="query-hint" />
+        <input value={form.allow} onChange={edit('allow')} aria-describedby="query-hint" />
       </label>
       <p className="note" id="query-hint">
         {t('fields.queryHint')}
