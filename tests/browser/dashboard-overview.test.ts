@@ -129,6 +129,13 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     const rows = await marked.lane.client.sql(sql, JSON.parse(params));
     expect(rows.map(({ name }) => name)).toContain(mark('value'));
     expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'SQL' }).click();
+    const editor = page.getByRole('textbox', { name: 'Statement' });
+    await editor.press('Control+a');
+    await editor.press('Control+v');
+    await editor.press('Control+Enter');
+    await page.locator('[data-testid=sql-result] td', { hasText: mark('value') }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
   });
 
   test('a filter, all values, and a note show markup as text', async () => {

@@ -19,7 +19,9 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
     'Besucher sind die verschiedenen Besucher-IDs der Zeilen, deren Zeit in den letzten 5 oder 30 Minuten liegt. Ein Treffer, der spät ankommt, zählt in der Minute, in der er geschah.',
   'sql.statement': 'Abfrage',
   'sql.hint':
-    'Eine lesende Abfrage auf die Tabellen aller Websites. Ein Ergebnis hat höchstens 100.000 Zeilen; Zeit und Speicher sind begrenzt.',
+    'Eine lesende Abfrage auf die Tabellen aller Websites. Ein Ergebnis hat höchstens 100.000 Zeilen; Zeit und Speicher sind begrenzt. Eine letzte Zeile wie -- params: {"site": "shop"} gibt {site:String} seinen Wert.',
+  'sql.paramsWrong':
+    'Die letzte Zeile beginnt mit „-- params:“, danach steht aber kein JSON-Objekt. Schreiben Sie zum Beispiel -- params: {"site": "shop"}, oder entfernen Sie die Zeile.',
   'sql.run': 'Ausführen',
   'sql.examples': 'Beispiele',
   'sql.history': 'Verlauf',

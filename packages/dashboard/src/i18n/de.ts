@@ -248,5 +248,5 @@ export const DE: Catalogue = {
   'explain.definitions': 'Was jede Zahl bedeutet',
   'explain.sql': 'SQL',
   'explain.sqlHint':
-    'Diese Abfragen ergeben dieselben Zahlen. Sie können sie auf der Seite „SQL“ oder mit weir sql ausführen.',
+    'Diese Abfragen ergeben dieselben Zahlen. Sie können jede auf der Seite SQL ausführen, die aus der letzten Zeile die Werte der Parameter liest. weir sql braucht sie als --param.',
 };

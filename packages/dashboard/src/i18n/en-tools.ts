@@ -16,7 +16,9 @@ export const EN_TOOLS = {
     'Visitors are the distinct visitor IDs of the rows whose time is in the last 5 or 30 minutes. A hit that arrives late counts in the minute in which it happened.',
   'sql.statement': 'Statement',
   'sql.hint':
-    'One read-only statement on the tables of all sites. A result has at most 100,000 rows; time and memory are limited.',
+    'One read-only statement on the tables of all sites. A result has at most 100,000 rows; time and memory are limited. A last line such as -- params: {"site": "shop"} gives {site:String} its value.',
+  'sql.paramsWrong':
+    'The last line begins with "-- params:", but no JSON object follows. Write for example -- params: {"site": "shop"}, or remove the line.',
   'sql.run': 'Run',
   'sql.examples': 'Examples',
   'sql.history': 'History',

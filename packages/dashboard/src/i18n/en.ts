@@ -241,5 +241,6 @@ export const EN = {
   'explain.booksNone': 'There are none.',
   'explain.definitions': 'What each number means',
   'explain.sql': 'SQL',
-  'explain.sqlHint': 'These statements give the same numbers. You can run them on the page "SQL" or with weir sql.',
+  'explain.sqlHint':
+    'These statements give the same numbers. You can run each on the page SQL, which reads the last line: the values of the parameters. weir sql takes them as --param.',
 } as const;

@@ -37,7 +37,8 @@ export function ReportMenu({ report }: { readonly report: Report }) {
   const copySql = () =>
     attempt(async () => {
       const { explain } = await callAdmin(report.id, { path, query: { ...query, explain: '1' } as never });
-      await copy((explain?.statements ?? []).map(statementText).join('\n\n'));
+      // Without a comparison, a report has one statement. The page SQL runs one at a time.
+      await copy((explain?.statements ?? []).slice(0, 1).map(statementText).join(''));
     });
   return (
     <>

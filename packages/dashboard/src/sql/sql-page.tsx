@@ -4,6 +4,7 @@ import { callAdmin } from '../api/call-admin.ts';
 import { useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { saveCsv } from '../reports/download-csv.ts';
+import { readStatement } from '../reports/statement-text.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
@@ -25,6 +26,7 @@ export function SqlPage() {
   const [chosen, setChosen] = useState({ text: EXAMPLES[0]?.sql ?? '' });
   const [text, setText] = useState<string>(chosen.text);
   const [past, setPast] = useState(readHistory);
+  const [isWrong, setWrong] = useState(false);
   const [isChart, setChart] = useState(false);
   const run = useChange('sql');
   const running = useRef<AbortController>(undefined);
@@ -33,11 +35,12 @@ export function SqlPage() {
     document.title = `${t('nav.sql')} · Weir`;
   }, [t]);
   const start = () => {
-    const query = text.trim();
-    if (query === '') return;
-    setPast(addToHistory(query, past));
+    const { query, params, isWrong = false } = readStatement(text);
+    setWrong(isWrong);
+    if (isWrong || query === '') return;
+    setPast(addToHistory(text.trim(), past));
     running.current = new AbortController();
-    run.mutate({ body: { query }, signal: running.current.signal });
+    run.mutate({ body: { query, ...(params && { params }) }, signal: running.current.signal });
   };
   const forget = () => {
     clearHistory();
@@ -98,6 +101,7 @@ export function SqlPage() {
           )}
         </div>
       </section>
+      {isWrong && <Problem error={new Error(t('sql.paramsWrong'))} />}
       {run.error && <Problem error={run.error} />}
       {run.isPending && <Loading lines={5} onCancel={cancel} />}
       {data && !run.isPending && (
