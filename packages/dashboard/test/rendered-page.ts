@@ -21,6 +21,11 @@ import { createQueryClient } from './api/use-admin.ts';
 import { SiteProvider } from './app/site-context.tsx';
 ${files.map((file, index) => `import * as file${index} from './${file}';`).join('\n')}
 
+const isRepeated = (query) => {
+  const { refetchInterval: pause = false } = query.options;
+  return (typeof pause === 'function' ? pause(query) : pause) !== false;
+};
+
 export function render(name, address, answers, props) {
   const [pathname, query = ''] = address.split('?');
   Object.assign(location, { pathname, search: query === '' ? '' : '?' + query });
@@ -31,7 +36,7 @@ export function render(name, address, answers, props) {
   const html = renderToStaticMarkup(
     h(QueryClientProvider, { client }, h(SiteProvider, { site, children: h(component, props) })),
   );
-  const repeated = client.getQueryCache().getAll().filter((query) => query.options.refetchInterval !== undefined);
+  const repeated = client.getQueryCache().getAll().filter(isRepeated);
   const shown = { html, repeated: repeated.map(({ queryKey }) => queryKey[0]) };
   client.clear();
   return shown;

@@ -11,6 +11,8 @@ import { type PauseLimits, refreshPause } from './refresh-pause.ts';
 
 const TIMINGS_MAX = 500;
 const RETRIES_MAX = 2;
+/** An answer that is newer than this is not requested again, for example by another component. */
+const STALE_MS = 10_000;
 
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
@@ -28,7 +30,7 @@ export function createQueryClient(): QueryClient {
       queries: {
         networkMode: 'always',
         refetchOnReconnect: true,
-        staleTime: 10_000,
+        staleTime: STALE_MS,
         // A hidden page asks nothing. When it is shown again, answers that are older than `staleTime` are requested again.
         refetchOnWindowFocus: true,
         retry: (count, error) => count < RETRIES_MAX && error instanceof AdminError && error.status === 503,
@@ -49,6 +51,8 @@ interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> 
    * show a fault soon. Limits, or `true` for the limits of a report: the pause depends on how long the last answer took.
    */
   readonly refresh?: boolean | number | PauseLimits;
+  /** An answer for which this is true stays: it is not requested again. */
+  readonly until?: (data: Answer<Id>) => boolean;
   /**
    * Sends the request while the component renders. The effects of its children run before its own, so without this option, the children
    * would send their requests first.
@@ -66,11 +70,12 @@ const adminKey = <Id extends OperationId>(id: Id, { path, query, body }: Omit<Ca
  * changes nothing.
  */
 export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = {}) {
-  const { enabled = true, refresh = false, first = false, keep = false, path = {}, query, body } = options;
+  const { enabled = true, refresh = false, first = false, keep = false, until, path = {}, query, body } = options;
   const input = { path, ...(query && { query }), ...(body !== undefined && { body }) };
   const key = adminKey(id, input);
   const text = JSON.stringify(key);
   const client = useQueryClient();
+  const isLast = (data: Answer<Id> | undefined): boolean => data !== undefined && until?.(data) === true;
   const queryFn = async ({ signal }: { readonly signal: AbortSignal }): Promise<Answer<Id>> => {
     const began = performance.now();
     try {
@@ -86,16 +91,19 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
     queryKey: key,
     enabled,
     queryFn,
+    ...(until && { staleTime: ({ state: { data } }) => (isLast(data) ? Number.POSITIVE_INFINITY : STALE_MS) }),
     ...(keep && { placeholderData: keepPreviousData }),
     ...(refresh !== false && {
-      refetchInterval: ({ state: { status } }) =>
-        typeof refresh === 'number'
-          ? refresh
-          : refreshPause(
-              text,
-              { tookMs: timings.get(text) ?? 0, isError: status === 'error' },
-              refresh === true ? undefined : refresh,
-            ),
+      refetchInterval: ({ state: { status, data } }) =>
+        isLast(data)
+          ? false
+          : typeof refresh === 'number'
+            ? refresh
+            : refreshPause(
+                text,
+                { tookMs: timings.get(text) ?? 0, isError: status === 'error' },
+                refresh === true ? undefined : refresh,
+              ),
     }),
   });
 }

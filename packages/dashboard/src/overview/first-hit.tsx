@@ -1,10 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
+import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 
 const InstallSteps = lazy(async () => ({ default: (await import('../sites/install-steps.tsx')).InstallSteps }));
+
+export const hasRows = ({ totals }: Answer<'stats'>): boolean => totals.pageviews + totals.events > 0;
 
 /** Shown while a site has never received anything: how to install the snippet, and a check that waits for the first hit. The reports are hidden meanwhile. */
 export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => void }) {
@@ -14,14 +17,17 @@ export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => 
     path: { site_id },
     query: { period: 'all', bots: 'include' },
     refresh: { min: 3_000, max: 10_000 },
+    // Without a row, the report is cheap. With rows, it is requested once.
+    until: hasRows,
   });
   const client = useQueryClient();
-  const totals = ever.data?.totals;
-  const hasHits = totals !== undefined && totals.pageviews + totals.events > 0;
+  const hasHits = ever.data !== undefined && hasRows(ever.data);
+  const isNew = ever.data !== undefined && !hasHits;
+  const wasNew = useRef(false);
   useEffect(() => {
-    if (hasHits) void client.invalidateQueries();
-  }, [hasHits, client]);
-  const isNew = totals !== undefined && !hasHits;
+    if (hasHits && wasNew.current) void client.invalidateQueries();
+    wasNew.current = isNew;
+  }, [hasHits, isNew, client]);
   useEffect(() => {
     onChange(isNew);
     return () => onChange(false);

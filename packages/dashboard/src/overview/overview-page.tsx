@@ -5,7 +5,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
 import { useReportState } from '../reports/report-state.ts';
 import { QueryAnswer } from '../ui/states.tsx';
-import { FirstHit } from './first-hit.tsx';
+import { FirstHit, hasRows } from './first-hit.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
 import { Panel } from './panel.tsx';
 import { PANELS } from './panel-list.ts';
@@ -27,12 +27,14 @@ export function OverviewPage() {
   };
   const stats = useAdmin('stats', { path, query, refresh: true, first: true, keep: true });
   const [isNew, setNew] = useState(false);
-  const isEmpty = stats.data !== undefined && stats.data.totals.pageviews + stats.data.totals.events === 0;
+  const isEmpty = stats.data !== undefined && !hasRows(stats.data);
+  const [isKnown, setKnown] = useState(false);
+  if (!isKnown && stats.data !== undefined && !isEmpty) setKnown(true);
   return (
     <>
       <h1 className="visually-hidden">{t('overview.title', { site: site.name })}</h1>
       <ReportBar state={state} />
-      {isEmpty && state.filters.length === 0 && <FirstHit onChange={setNew} />}
+      {isEmpty && !isKnown && state.filters.length === 0 && <FirstHit onChange={setNew} />}
       {!isNew && (
         <>
           <section className="card series" aria-label={t('numbers')}>
