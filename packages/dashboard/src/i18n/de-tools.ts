@@ -52,6 +52,7 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'realtime.thirty': 'Besucher in den letzten 30 Minuten',
   'realtime.views': 'Seitenaufrufe in den letzten 30 Minuten',
   'realtime.chart': 'Besucher in jeder der letzten 30 Minuten',
+  'realtime.noValue': 'Über die Besucher der letzten 30 Minuten ist hier nichts bekannt.',
   'realtime.none': 'In den letzten 30 Minuten gab es keine Besucher.',
   'live.title': 'Live-Ereignisse',
   'live.hint': 'Datensätze erscheinen hier, wenn sie gespeichert werden, mit allem, was Weir ergänzt hat.',

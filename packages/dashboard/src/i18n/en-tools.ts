@@ -49,6 +49,7 @@ export const EN_TOOLS = {
   'realtime.thirty': 'visitors in the last 30 minutes',
   'realtime.views': 'pageviews in the last 30 minutes',
   'realtime.chart': 'Visitors of each of the last 30 minutes',
+  'realtime.noValue': 'Nothing is known about the visitors of the last 30 minutes here.',
   'realtime.none': 'There was no visitor in the last 30 minutes.',
   'live.title': 'Live events',
   'live.hint': 'Records appear here as they are stored, with everything that Weir added.',

@@ -4,20 +4,18 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { dimensionText, valueText } from '../reports/dimension-view.ts';
-import { formatFilter } from '../reports/filter-text.ts';
+import { canFilter, formatFilter } from '../reports/filter-text.ts';
 import { formatMetric, METRICS, type MetricName, metricLabel } from '../reports/report-metrics-view.ts';
 import { breakdownQuery } from '../reports/report-request-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Pager } from '../ui/pager.tsx';
+import { PAGES_MAX, Pager } from '../ui/pager.tsx';
 import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import type { PanelTab } from './panel-list.ts';
 
 const ROWS = 100;
-/** The last page that the admin API has. */
-const PAGES_MAX = 100;
 
 interface Props {
   readonly tab: PanelTab;
@@ -97,16 +95,20 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
                   {data.rows.map((row) => (
                     <tr key={row.value}>
                       <th scope="row" className="long" title={row.value}>
-                        <button
-                          type="button"
-                          className="link"
-                          onClick={() => {
-                            addFilter(state.filters, { dimension, operator: 'is', values: [row.value] });
-                            onClose();
-                          }}
-                        >
-                          {valueText(texts, dimension, row.value)}
-                        </button>
+                        {canFilter(row.value) ? (
+                          <button
+                            type="button"
+                            className="link"
+                            onClick={() => {
+                              addFilter(state.filters, { dimension, operator: 'is', values: [row.value] });
+                              onClose();
+                            }}
+                          >
+                            {valueText(texts, dimension, row.value)}
+                          </button>
+                        ) : (
+                          row.value
+                        )}
                       </th>
                       {METRICS.map((name) => (
                         <td key={name} className="number">
@@ -118,7 +120,7 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
                 </tbody>
               </table>
             </ScrollBox>
-            <Pager page={page} hasMore={data.has_more && page < PAGES_MAX} onPage={setPage} />
+            <Pager page={page} hasMore={data.has_more} onPage={setPage} />
             {data.has_more && page === PAGES_MAX && (
               <p className="note">{t('details.end', { count: texts.number(ROWS * PAGES_MAX) })}</p>
             )}

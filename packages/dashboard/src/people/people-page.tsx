@@ -13,7 +13,6 @@ import { PersonPage } from './person-page.tsx';
 import { traitText } from './trait-text.ts';
 
 const PAGE_ROWS = 50;
-const PAGES_MAX = 100;
 const TRAITS_SHOWN = 3;
 
 /** The identified users of a site, or one person if the address names one. */
@@ -103,7 +102,7 @@ function PeopleList() {
                     </tbody>
                   </table>
                 </ScrollBox>
-                <Pager page={page} hasMore={data.has_more && page < PAGES_MAX} onPage={setPage} />
+                <Pager page={page} hasMore={data.has_more} onPage={setPage} />
               </>
             )
           }

@@ -3,6 +3,7 @@ import { useSite } from '../app/site-context.tsx';
 import { type Texts, useTexts } from '../i18n/text-context.tsx';
 import { flagOf, valueText } from '../reports/dimension-view.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { PAGES_MAX } from '../ui/pager.tsx';
 import { Empty } from '../ui/states.tsx';
 import { traitText } from './trait-text.ts';
 
@@ -49,7 +50,12 @@ export function PersonTimeline({ data, page, onPage }: Props) {
             {t('person.newer')}
           </button>
           <span>{t('pager.page', { page })}</span>
-          <button type="button" className="button small" disabled={!data.has_more} onClick={() => onPage(page + 1)}>
+          <button
+            type="button"
+            className="button small"
+            disabled={!data.has_more || page >= PAGES_MAX}
+            onClick={() => onPage(page + 1)}
+          >
             {t('person.older')}
           </button>
         </div>

@@ -63,7 +63,11 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
                 {LISTS.map(({ field, dimension, title }) => (
                   <section key={field} className="card section" aria-labelledby={`now-${field}`}>
                     <h2 id={`now-${field}`}>{t(title)}</h2>
-                    {data[field].length === 0 && <p className="note">{t('realtime.none')}</p>}
+                    {data[field].length === 0 && (
+                      <p className="note">
+                        {t(data.last_30_minutes.visitors === 0 ? 'realtime.none' : 'realtime.noValue')}
+                      </p>
+                    )}
                     <ol className="plain-list">
                       {data[field].map((row) => (
                         <li key={row.value}>

@@ -9,6 +9,15 @@ export interface ReportFilter {
 export const FILTER_OPERATORS = ['is', 'is_not', 'contains', 'contains_not', 'matches', 'matches_not'] as const;
 export type FilterOperator = (typeof FILTER_OPERATORS)[number];
 
+/** The longest value that the admin API takes in a filter. */
+const VALUE_CHARS_MAX = 1024;
+
+/** Whether reports can be filtered by the value. The admin API refuses longer values, and control characters such as line breaks. */
+export function canFilter(value: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function searches for control characters
+  return [...value].length <= VALUE_CHARS_MAX && !/[\u0000-\u001f]/.test(value);
+}
+
 export function formatFilter({ dimension, operator, values }: ReportFilter): string {
   const [head = '', ...rest] = dimension.split(':');
   const name = rest.length === 0 ? head : `${head}:${escapeText(rest.join(':'), /[\\:]/g)}`;

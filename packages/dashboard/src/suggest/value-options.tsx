@@ -3,7 +3,7 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { valueText } from '../reports/dimension-view.ts';
-import { formatFilter } from '../reports/filter-text.ts';
+import { canFilter, formatFilter } from '../reports/filter-text.ts';
 import type { ReportState } from '../reports/report-state.ts';
 
 const VALUES_MAX = 30;
@@ -32,11 +32,13 @@ export function ValueOptions({ id, dimension, state, word, enabled = true }: Pro
   const found = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
   return (
     <datalist id={id}>
-      {found.data?.rows.map((row) => (
-        <option key={row.value} value={row.value}>
-          {valueText(texts, dimension, row.value)}
-        </option>
-      ))}
+      {found.data?.rows
+        .filter((row) => canFilter(row.value))
+        .map((row) => (
+          <option key={row.value} value={row.value}>
+            {valueText(texts, dimension, row.value)}
+          </option>
+        ))}
     </datalist>
   );
 }

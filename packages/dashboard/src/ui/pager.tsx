@@ -1,5 +1,8 @@
 import { useTexts } from '../i18n/text-context.tsx';
 
+/** The last page that the admin API has. */
+export const PAGES_MAX = 100;
+
 interface Props {
   readonly page: number;
   readonly hasMore: boolean;
@@ -16,7 +19,12 @@ export function Pager({ page, hasMore, onPage }: Props) {
         {t('pager.previous')}
       </button>
       <span>{t('pager.page', { page })}</span>
-      <button type="button" className="button small" disabled={!hasMore} onClick={() => onPage(page + 1)}>
+      <button
+        type="button"
+        className="button small"
+        disabled={!hasMore || page >= PAGES_MAX}
+        onClick={() => onPage(page + 1)}
+      >
         {t('pager.next')}
       </button>
     </div>
