@@ -201,6 +201,15 @@ describeBrowser('the dashboard', () => {
     // The site has no hits. As soon as the answer shows this, the page hides the reports.
     await page.waitForSelector('.install');
     expect(asked.length).toBeGreaterThan(1);
+
+    // Hours of 90 days are too many buckets. Another interval can be chosen beside the problem.
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview?period=90d&interval=hour`);
+    await problem.filter({ hasText: 'interval must give at most' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Interval: Hours' }).click();
+    expect(await page.getByRole('menuitemradio', { name: 'Hours' }).count()).toBe(0);
+    await page.getByRole('menuitemradio', { name: 'Days' }).click();
+    await page.waitForSelector('.install');
   });
 
   test('a panel that takes longer than a second says so, can be cancelled, and can be tried again', async () => {

@@ -1,5 +1,5 @@
 import { createFormats } from '../src/i18n/formats.ts';
-import { readReportState } from '../src/reports/report-state.ts';
+import { intervalsOf, readReportState } from '../src/reports/report-state.ts';
 import { bundlePages } from './rendered-page.ts';
 
 test.each([
@@ -9,6 +9,17 @@ test.each([
   ['from=2026-01-01', { period: '30d' }],
 ])('the address %s asks for %j', (address, query) => {
   expect(readReportState(new URLSearchParams(address)).query).toEqual(query);
+});
+
+test.each([
+  ['period=30d', ['hour', 'day', 'week', 'month']],
+  ['period=90d', ['day', 'week', 'month']],
+  ['period=all', ['day', 'week', 'month']],
+  ['from=2026-01-01&to=2026-03-24', ['hour', 'day', 'week', 'month']],
+  ['from=2026-01-01&to=2026-03-25', ['day', 'week', 'month']],
+  ['from=2020-01-01&to=2026-01-01', ['week', 'month']],
+])('the intervals of %s are %j', (address, intervals) => {
+  expect(intervalsOf(readReportState(new URLSearchParams(address)).query)).toEqual(intervals);
 });
 
 test('in a time zone that the browser does not know, times are in UTC, and a note says so', async () => {

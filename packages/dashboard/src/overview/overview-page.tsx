@@ -6,6 +6,7 @@ import { ReportBar } from '../reports/report-bar.tsx';
 import { useReportState } from '../reports/report-state.ts';
 import { QueryAnswer } from '../ui/states.tsx';
 import { FirstHit, hasRows } from './first-hit.tsx';
+import { IntervalMenu } from './interval-menu.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
 import { Panel } from './panel.tsx';
 import { PANELS } from './panel-list.ts';
@@ -38,6 +39,11 @@ export function OverviewPage() {
       {!isNew && (
         <>
           <section className="card series" aria-label={t('numbers')}>
+            {stats.data === undefined && stats.error !== null && (
+              <div className="series-tools">
+                <IntervalMenu state={state} shown={state.interval} />
+              </div>
+            )}
             <QueryAnswer query={stats} queryKey={['stats']} lines={8}>
               {(data) => (
                 <>

@@ -6,10 +6,10 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ReportMenu } from '../reports/report-menu.tsx';
 import { formatMetric, metricLabel } from '../reports/report-metrics-view.ts';
-import { changeReport, INTERVALS, type ReportState } from '../reports/report-state.ts';
+import type { INTERVALS, ReportState } from '../reports/report-state.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Menu, MenuItem } from '../ui/menu.tsx';
 import { type Annotation, annotationsOf } from './annotations-view.ts';
+import { IntervalMenu } from './interval-menu.tsx';
 import { SeriesChart } from './series-chart.tsx';
 
 const AnnotationDialog = lazy(async () => ({
@@ -42,21 +42,7 @@ export function SeriesCard({ data, state, isOld }: Props) {
             <Icon name="plus" size={14} /> {t('annotation.add')}
           </button>
         )}
-        <Menu
-          bare={false}
-          label={t(`interval.${detail}`)}
-          name={t('interval.name', { interval: t(`interval.${detail}`) })}
-          className="small"
-        >
-          {INTERVALS.map((one) => (
-            <MenuItem key={one} isChecked={one === data.interval} onSelect={() => changeReport({ interval: one })}>
-              {t(`interval.${one}`)}
-            </MenuItem>
-          ))}
-          {state.interval && (
-            <MenuItem onSelect={() => changeReport({ interval: undefined })}>{t('interval.automatic')}</MenuItem>
-          )}
-        </Menu>
+        <IntervalMenu state={state} shown={detail} />
         <ReportMenu report={{ id: 'stats', state }} />
       </div>
       <SeriesChart data={data} metric={metric} zone={timezone} notes={notes} />

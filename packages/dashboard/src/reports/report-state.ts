@@ -35,6 +35,22 @@ const among = <Value extends string>(values: readonly Value[], text: string | nu
   values.find((value) => value === text);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
+/** The days of each period that has a fixed length, or the most that it can have. */
+const PERIOD_DAYS: Readonly<Partial<Record<Period, number>>> = {
+  ...{ today: 1, yesterday: 1, '24h': 1, '7d': 7, '30d': 30, '90d': 90, month: 31, '12mo': 366, year: 366 },
+};
+/** The admin API refuses a series with more buckets. */
+const BUCKETS_MAX = 2_000;
+const DAY_MS = 86_400_000;
+
+/** The intervals that give a series of the period at most `BUCKETS_MAX` buckets. If the length of the period is unknown, all but hours. */
+export function intervalsOf({ period, from = '', to = '' }: ReportQuery): readonly Interval[] {
+  const days = period === undefined ? (Date.parse(to) - Date.parse(from)) / DAY_MS + 1 : PERIOD_DAYS[period];
+  // When clocks change, a day has up to two hours more.
+  const buckets = { hour: 24 * (days ?? Number.POSITIVE_INFINITY) + 2, day: days ?? 0, week: 0, month: 0 };
+  return INTERVALS.filter((interval) => buckets[interval] <= BUCKETS_MAX);
+}
+
 /** Whether the text is a day of the calendar, as YYYY-MM-DD. */
 function isDate(text: string): boolean {
   const ms = DATE.test(text) ? Date.parse(text) : Number.NaN;
