@@ -5,6 +5,8 @@ export interface RenderedPage {
   readonly html: string;
   /** The operations that the page requests again while it is shown. */
   readonly repeated: readonly string[];
+  /** The keys of all requests: the operation with its parameters. */
+  readonly asked: readonly (readonly unknown[])[];
 }
 
 interface Bundle {
@@ -37,7 +39,8 @@ export function render(name, address, answers, props) {
     h(QueryClientProvider, { client }, h(SiteProvider, { site, children: h(component, props) })),
   );
   const repeated = client.getQueryCache().getAll().filter(isRepeated);
-  const shown = { html, repeated: repeated.map(({ queryKey }) => queryKey[0]) };
+  const asked = client.getQueryCache().getAll().map(({ queryKey }) => queryKey);
+  const shown = { html, asked, repeated: repeated.map(({ queryKey }) => queryKey[0]) };
   client.clear();
   return shown;
 }`;

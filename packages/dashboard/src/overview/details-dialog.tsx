@@ -4,7 +4,8 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { dimensionText, valueText } from '../reports/dimension-view.ts';
-import { canFilter, formatFilter } from '../reports/filter-text.ts';
+import { canFilter } from '../reports/filter-text.ts';
+import { isFound, searchOf } from '../reports/named-values.ts';
 import { formatMetric, METRICS, type MetricName, metricLabel } from '../reports/report-metrics-view.ts';
 import { breakdownQuery } from '../reports/report-request-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
@@ -36,15 +37,13 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
     metric: tab.metric,
     isDescending: true,
   });
-  const filter = [
-    ...(state.query.filter ?? []),
-    ...(word === '' ? [] : [formatFilter({ dimension, operator: 'contains', values: [word] })]),
-  ];
+  const found = searchOf(dimension, word, ROWS);
+  const filter = [...(state.query.filter ?? []), ...found.filter];
   const query = {
     ...breakdownQuery(state, tab, dimension),
     ...(filter.length > 0 && { filter }),
     order: `${order.metric}:${order.isDescending ? 'desc' : 'asc'}`,
-    limit: ROWS,
+    limit: found.limit,
     page,
   } as QueryOf<'breakdown'>;
   const answer = useAdmin('breakdown', { path: { site_id }, query, keep: true });
@@ -68,64 +67,67 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
         />
       </label>
       <QueryAnswer query={answer} queryKey={['breakdown', { site_id }, query]} lines={10}>
-        {(data) => (
-          <>
-            {data.rows.length === 0 && <Empty title={t('nothing')} />}
-            <ScrollBox label={dimensionText(texts, dimension)}>
-              <table className={answer.isPlaceholderData ? 'table old' : 'table'}>
-                <thead>
-                  <tr>
-                    <th scope="col">{dimensionText(texts, dimension)}</th>
-                    {METRICS.map((name) => (
-                      <th
-                        key={name}
-                        scope="col"
-                        className="number"
-                        aria-sort={order.metric !== name ? 'none' : order.isDescending ? 'descending' : 'ascending'}
-                      >
-                        <button type="button" className="sort" onClick={() => sort(name)}>
-                          {t(metricLabel(name))}
-                          {order.metric === name && <Icon name={order.isDescending ? 'down' : 'up'} size={12} />}
-                        </button>
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.rows.map((row) => (
-                    <tr key={row.value}>
-                      <th scope="row" className="long" title={row.value}>
-                        {canFilter(row.value) ? (
-                          <button
-                            type="button"
-                            className="link"
-                            onClick={() => {
-                              addFilter(state.filters, { dimension, operator: 'is', values: [row.value] });
-                              onClose();
-                            }}
-                          >
-                            {valueText(texts, dimension, row.value)}
-                          </button>
-                        ) : (
-                          row.value
-                        )}
-                      </th>
+        {(data) => {
+          const rows = data.rows.filter(({ value }) => isFound(texts, dimension, value, word));
+          return (
+            <>
+              {rows.length === 0 && <Empty title={t('nothing')} />}
+              <ScrollBox label={dimensionText(texts, dimension)}>
+                <table className={answer.isPlaceholderData ? 'table old' : 'table'}>
+                  <thead>
+                    <tr>
+                      <th scope="col">{dimensionText(texts, dimension)}</th>
                       {METRICS.map((name) => (
-                        <td key={name} className="number">
-                          {formatMetric(texts, name, row[name])}
-                        </td>
+                        <th
+                          key={name}
+                          scope="col"
+                          className="number"
+                          aria-sort={order.metric !== name ? 'none' : order.isDescending ? 'descending' : 'ascending'}
+                        >
+                          <button type="button" className="sort" onClick={() => sort(name)}>
+                            {t(metricLabel(name))}
+                            {order.metric === name && <Icon name={order.isDescending ? 'down' : 'up'} size={12} />}
+                          </button>
+                        </th>
                       ))}
                     </tr>
-                  ))}
-                </tbody>
-              </table>
-            </ScrollBox>
-            <Pager page={page} hasMore={data.has_more} onPage={setPage} />
-            {data.has_more && page === PAGES_MAX && (
-              <p className="note">{t('details.end', { count: texts.number(ROWS * PAGES_MAX) })}</p>
-            )}
-          </>
-        )}
+                  </thead>
+                  <tbody>
+                    {rows.map((row) => (
+                      <tr key={row.value}>
+                        <th scope="row" className="long" title={row.value}>
+                          {canFilter(row.value) ? (
+                            <button
+                              type="button"
+                              className="link"
+                              onClick={() => {
+                                addFilter(state.filters, { dimension, operator: 'is', values: [row.value] });
+                                onClose();
+                              }}
+                            >
+                              {valueText(texts, dimension, row.value)}
+                            </button>
+                          ) : (
+                            row.value
+                          )}
+                        </th>
+                        {METRICS.map((name) => (
+                          <td key={name} className="number">
+                            {formatMetric(texts, name, row[name])}
+                          </td>
+                        ))}
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </ScrollBox>
+              <Pager page={page} hasMore={data.has_more} onPage={setPage} />
+              {data.has_more && page === PAGES_MAX && (
+                <p className="note">{t('details.end', { count: texts.number(ROWS * PAGES_MAX) })}</p>
+              )}
+            </>
+          );
+        }}
       </QueryAnswer>
     </Dialog>
   );

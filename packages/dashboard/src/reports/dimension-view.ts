@@ -10,7 +10,8 @@ export const DIMENSIONS = Object.keys(EN)
   .filter((key) => key.startsWith(LABEL))
   .map((key) => key.slice(LABEL.length)) as readonly DimensionName[];
 
-const BOT_REASONS = [
+export const DEVICES = ['desktop', 'mobile', 'tablet'] as const;
+export const BOT_REASONS = [
   'ai_crawler',
   'known_bot',
   'bot_pattern',
@@ -34,7 +35,8 @@ export function valueText(texts: Texts, dimension: string, value: string): strin
   if (dimension === 'country') return texts.country(value);
   if (dimension === 'language') return texts.tongue(value);
   if (dimension === 'device') {
-    if (value === 'desktop' || value === 'mobile' || value === 'tablet') return texts.t(`device.${value}`);
+    const device = DEVICES.find((one) => one === value);
+    if (device !== undefined) return texts.t(`device.${device}`);
   }
   if (dimension === 'bot_reason') {
     const reason = BOT_REASONS.find((one) => one === value);

@@ -5,11 +5,13 @@ import { ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { DIMENSIONS, dimensionLabel } from './dimension-view.ts';
 import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
+import { codeOf } from './named-values.ts';
 import { addFilter, type ReportState } from './report-state.ts';
 
 /** Adds a filter. Properties and values that occur in the period are offered. */
 export function FilterDialog({ state, onClose }: { readonly state: ReportState; readonly onClose: () => void }) {
-  const { t } = useTexts();
+  const texts = useTexts();
+  const { t } = texts;
   const list = useId();
   const names = useId();
   const [dimension, setDimension] = useState<string>('page');
@@ -25,7 +27,13 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          addFilter(state.filters, { dimension: name, operator, values: [value] });
+          // The other conditions are about a part of the code.
+          const isWhole = operator === 'is' || operator === 'is_not';
+          addFilter(state.filters, {
+            dimension: name,
+            operator,
+            values: [isWhole ? codeOf(texts, dimension, value) : value],
+          });
           onClose();
         }}
       >

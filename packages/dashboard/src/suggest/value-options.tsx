@@ -3,7 +3,8 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { valueText } from '../reports/dimension-view.ts';
-import { canFilter, formatFilter } from '../reports/filter-text.ts';
+import { canFilter } from '../reports/filter-text.ts';
+import { isFound, searchOf } from '../reports/named-values.ts';
 import type { ReportState } from '../reports/report-state.ts';
 
 const VALUES_MAX = 30;
@@ -13,7 +14,7 @@ interface Props {
   readonly id: string;
   readonly dimension: string;
   readonly state: ReportState;
-  /** The text that the reader has typed. Values that contain it are offered. */
+  /** The text that the reader has typed. Values that contain it, in their name or in their code, are offered. */
   readonly word: string;
   readonly enabled?: boolean;
 }
@@ -22,23 +23,22 @@ interface Props {
 export function ValueOptions({ id, dimension, state, word, enabled = true }: Props) {
   const texts = useTexts();
   const { site_id } = useSite();
-  const containing = word === '' ? [] : [formatFilter({ dimension, operator: 'contains', values: [word] })];
+  const search = searchOf(dimension, word, VALUES_MAX);
   const query = {
     ...state.query,
     dimension,
-    limit: VALUES_MAX,
-    filter: [...(state.query.filter ?? []), ...containing],
+    limit: search.limit,
+    filter: [...(state.query.filter ?? []), ...search.filter],
   } as QueryOf<'breakdown'>;
   const found = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
+  const rows = found.data?.rows.filter(({ value }) => canFilter(value) && isFound(texts, dimension, value, word)) ?? [];
   return (
     <datalist id={id}>
-      {found.data?.rows
-        .filter((row) => canFilter(row.value))
-        .map((row) => (
-          <option key={row.value} value={row.value}>
-            {valueText(texts, dimension, row.value)}
-          </option>
-        ))}
+      {rows.slice(0, VALUES_MAX).map((row) => (
+        <option key={row.value} value={row.value}>
+          {valueText(texts, dimension, row.value)}
+        </option>
+      ))}
     </datalist>
   );
 }

@@ -1,0 +1,53 @@
+import type { Texts } from '../i18n/text-context.tsx';
+import { BOT_REASONS, DEVICES, valueText } from './dimension-view.ts';
+import { formatFilter } from './filter-text.ts';
+
+/** The most values that the admin API returns at once. */
+const ROWS_MAX = 1_000;
+
+/** All pairs of letters. Those that are no codes have no name. */
+const pairs = (alphabet: string): readonly string[] =>
+  [...alphabet].flatMap((first) => [...alphabet].map((second) => first + second));
+
+/** Whether the tag has no newer code: the former code DD has the name of DE. */
+const isCurrent = (tag: string): boolean => Intl.getCanonicalLocales(tag)[0] === tag;
+
+/** The dimensions whose values the page shows by a name, for example a country instead of its code, with the known values. */
+const CODES: Readonly<Record<string, () => readonly string[]>> = {
+  country: () => pairs('ABCDEFGHIJKLMNOPQRSTUVWXYZ').filter((code) => isCurrent(`und-${code}`)),
+  language: () => pairs('abcdefghijklmnopqrstuvwxyz').filter(isCurrent),
+  device: () => DEVICES,
+  bot_reason: () => BOT_REASONS,
+};
+
+const isNamed = (dimension: string): boolean => Object.hasOwn(CODES, dimension);
+
+interface Search {
+  readonly filter: readonly string[];
+  readonly limit: number;
+}
+
+/**
+ * The parameters of a request for the values that contain `word`. The server does not know names, so it is asked for all values that have one.
+ * `isFound` then finds them.
+ */
+export function searchOf(dimension: string, word: string, limit: number): Search {
+  if (word === '') return { filter: [], limit };
+  if (isNamed(dimension)) return { filter: [], limit: ROWS_MAX };
+  return { filter: [formatFilter({ dimension, operator: 'contains', values: [word] })], limit };
+}
+
+/** Whether the search for `word` finds the value: by its name or by its code. The server has searched the values without names. */
+export function isFound(texts: Texts, dimension: string, value: string, word: string): boolean {
+  if (word === '' || !isNamed(dimension)) return true;
+  return [value, valueText(texts, dimension, value)].some((text) => lower(text).includes(lower(word)));
+}
+
+/** The code of the value with this name. Returns other texts as they are. */
+export function codeOf(texts: Texts, dimension: string, text: string): string {
+  const codes = text.trim() === '' || !isNamed(dimension) ? [] : (CODES[dimension]?.() ?? []);
+  if (codes.includes(text)) return text;
+  return codes.find((code) => lower(valueText(texts, dimension, code)) === lower(text.trim())) ?? text;
+}
+
+const lower = (text: string): string => text.toLocaleLowerCase();

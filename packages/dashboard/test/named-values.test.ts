@@ -1,0 +1,41 @@
+import { EN } from '../src/i18n/en.ts';
+import { createFormats } from '../src/i18n/formats.ts';
+import type { Texts } from '../src/i18n/text-context.tsx';
+import { codeOf, isFound, searchOf } from '../src/reports/named-values.ts';
+import { bundlePages } from './rendered-page.ts';
+
+const texts: Texts = { ...createFormats('en'), language: 'en', t: (key) => String(EN[key]) };
+const pages = bundlePages('suggest/value-options.tsx');
+
+test('values are offered by their names, which the server does not know', async () => {
+  const { render } = await pages;
+  const rows = ['DE', 'FR', 'GE', ''].map((value) => ({ value }));
+  const offered = (word: string) => {
+    const props = { id: 'values', dimension: 'country', state: { query: {} }, word };
+    const { html, asked } = render('ValueOptions', '/dashboard', { breakdown: { rows } }, props);
+    expect(JSON.stringify(asked)).not.toContain('contains');
+    return [...html.matchAll(/value="(\w*)"/g)].map((match) => match[1]);
+  };
+  expect([offered('germ'), offered('ge'), offered('none')]).toEqual([['DE'], ['DE', 'GE'], ['']]);
+});
+
+test('a search by name asks for all values, and finds names and codes', () => {
+  expect(searchOf('page', 'pri', 30)).toEqual({ filter: ['page:contains:pri'], limit: 30 });
+  expect(searchOf('country', 'germ', 30)).toEqual({ filter: [], limit: 1_000 });
+  expect(searchOf('country', '', 30)).toEqual({ filter: [], limit: 30 });
+  expect(['DE', 'FR'].map((code) => isFound(texts, 'country', code, 'GERM'))).toEqual([true, false]);
+  expect(isFound(texts, 'page', '/PRICING', 'pri')).toBe(true);
+});
+
+test.each([
+  ['country', 'germany', 'DE'],
+  ['country', 'DE', 'DE'],
+  ['country', 'Atlantis', 'Atlantis'],
+  ['language', 'German', 'de'],
+  ['device', 'Desktop', 'desktop'],
+  ['bot_reason', 'Known bot', 'known_bot'],
+  ['page', 'Germany', 'Germany'],
+  ['country', '', ''],
+])('a filter on %s by %j has the value %j', (dimension, text, code) => {
+  expect(codeOf(texts, dimension, text)).toBe(code);
+});
