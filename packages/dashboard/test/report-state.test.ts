@@ -1,5 +1,5 @@
 import { createFormats } from '../src/i18n/formats.ts';
-import { intervalsOf, readReportState } from '../src/reports/report-state.ts';
+import { intervalsOf, readReportState, withFilter } from '../src/reports/report-state.ts';
 import { bundlePages } from './rendered-page.ts';
 
 test.each([
@@ -20,6 +20,16 @@ test.each([
   ['from=2020-01-01&to=2026-01-01', ['week', 'month']],
 ])('the intervals of %s are %j', (address, intervals) => {
   expect(intervalsOf(readReportState(new URLSearchParams(address)).query)).toEqual(intervals);
+});
+
+test('a second filter that excludes values keeps the first; other filters are replaced', () => {
+  const filter = (operator: 'is' | 'is_not' | 'contains_not', ...values: readonly string[]) => ({
+    ...{ dimension: 'page', operator, values },
+  });
+  const first = [filter('is', '/a'), filter('is_not', '/b'), filter('contains_not', 'c')];
+  expect(withFilter(first, filter('is_not', '/d'))).toEqual([first[0], first[2], filter('is_not', '/b', '/d')]);
+  expect(withFilter(first, filter('contains_not', 'c'))).toEqual(first);
+  expect(withFilter(first, filter('is', '/d'))).toEqual([first[1], first[2], filter('is', '/d')]);
 });
 
 test('in a time zone that the browser does not know, times are in UTC, and a note says so', async () => {

@@ -108,8 +108,16 @@ export function setFilters(filters: readonly ReportFilter[]): void {
   );
 }
 
-/** Adds a filter. A filter of the same dimension with the same operator is replaced. */
 export function addFilter(filters: readonly ReportFilter[], added: ReportFilter): void {
-  const others = filters.filter((one) => one.dimension !== added.dimension || one.operator !== added.operator);
-  setFilters([...others, added]);
+  setFilters(withFilter(filters, added));
+}
+
+/**
+ * Adds a filter. A filter of the same dimension with the same operator is replaced. If the operator excludes values, the filter excludes those of
+ * both.
+ */
+export function withFilter(filters: readonly ReportFilter[], added: ReportFilter): readonly ReportFilter[] {
+  const isSame = (one: ReportFilter) => one.dimension === added.dimension && one.operator === added.operator;
+  const kept = added.operator.endsWith('_not') ? filters.filter(isSame).flatMap(({ values }) => values) : [];
+  return [...filters.filter((one) => !isSame(one)), { ...added, values: [...new Set([...kept, ...added.values])] }];
 }
