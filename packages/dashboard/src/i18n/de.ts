@@ -229,6 +229,7 @@ export const DE: Catalogue = {
   'report.more': 'Mehr: CSV, als curl kopieren',
   'csv.save': 'Als CSV speichern',
   'csv.loading': 'Alle Zeilen werden geladen…',
+  'csv.cut': 'Die Datei ist gespeichert. Sie hat nur die ersten {count} Werte.',
   'csv.done': 'Die Datei ist gespeichert.',
   explain: 'Erklären',
   'explain.title': 'So wird dieser Bericht gezählt',

@@ -223,6 +223,7 @@ export const EN = {
   'report.more': 'More: CSV, copy as curl',
   'csv.save': 'Save as CSV',
   'csv.loading': 'Loading all rows…',
+  'csv.cut': 'The file is saved. It has only the first {count} values.',
   'csv.done': 'The file is saved.',
   explain: 'Explain',
   'explain.title': 'How this report is counted',

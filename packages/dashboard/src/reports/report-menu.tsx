@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { useProblemText } from '../ui/states.tsx';
 import { weirCommand } from './command-text.ts';
-import { downloadCsv } from './download-csv.ts';
+import { downloadCsv, VALUES_MAX } from './download-csv.ts';
 import { ExplainButton } from './explain-button.tsx';
 import { queryOfReport, type Report } from './report-request-view.ts';
 import { statementText } from './statement-text.ts';
@@ -31,8 +31,8 @@ export function ReportMenu({ report }: { readonly report: Report }) {
   const save = () =>
     attempt(async () => {
       setNote(t('csv.loading'));
-      await downloadCsv(report, site.site_id);
-      setNote(t('csv.done'));
+      const { hasMore } = await downloadCsv(report, site.site_id);
+      setNote(hasMore ? t('csv.cut', { count: VALUES_MAX }) : t('csv.done'));
     });
   const copySql = () =>
     attempt(async () => {
