@@ -243,6 +243,11 @@ describeBrowser('the dashboard', () => {
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
     await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
     await browser.rows(site, 1);
+    const notes = async () =>
+      (await browser.weir.client.must(200, 'GET', `/sites/${site}/annotations`)) as {
+        annotation_id: string;
+        at: string;
+      }[];
     const { page } = await openDashboard(browser, `/sites/${site}/overview`);
     await page.clock.install();
     await page.reload();
@@ -263,9 +268,16 @@ describeBrowser('the dashboard', () => {
     await page.unroute(/\/annotations$/);
     await dialog.getByRole('button', { name: 'Save' }).click();
     const saved = page.locator('.chart-note', { hasText: MARKUP });
+    const { client } = browser.weir;
+    const [{ annotation_id: id = '' } = {}] = await notes();
+    const at = `${new Date().toISOString().slice(0, 10)}T00:00:01.000Z`;
+    await client.must(200, 'PATCH', `/sites/${site}/annotations/${id}`, { at });
+    await page.reload();
     await saved.click();
     await note.fill('Release');
     await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.chart-note', { hasText: 'Release' }).waitFor();
+    expect(Date.parse((await notes())[0]?.at ?? '')).toBe(Date.parse(at));
     await page.locator('.chart-note', { hasText: 'Release' }).click();
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await page.locator('.chart-note').waitFor({ state: 'detached' });

@@ -30,9 +30,13 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
   const error = create.error ?? change.error ?? remove.error;
   const save = () => {
     // A time without an offset is in the time zone of the site.
-    const body = { at: time === '' ? date : `${date}T${time}`, text: text.trim() };
-    if (annotation === undefined) create.mutate({ path, body }, { onSuccess: onClose });
+    const at = { at: time === '' ? date : `${date}T${time}` };
+    const words = { text: text.trim() };
+    if (annotation === undefined) create.mutate({ path, body: { ...at, ...words } }, { onSuccess: onClose });
     else {
+      // The fields have no seconds. A time that was not edited keeps them.
+      const isMoved = date !== old?.date || time !== old.time;
+      const body = { ...(isMoved && at), ...words };
       change.mutate({ path: { ...path, annotation_id: annotation.annotation_id }, body }, { onSuccess: onClose });
     }
   };
