@@ -52,11 +52,16 @@ export interface ConsumeMetrics {
   repeats(partition: number, count: number): void;
   batch(partition: number, seconds: number): void;
   failure(partition: number, code: string): void;
+  /** Counts an alarm. */
   alarm(partition: number): void;
   dead(partition: number): void;
   /** Sets the age of the oldest record of the batch that was delivered last. */
   delay(partition: number, seconds: number): void;
-  /** Call it when the partition is revoked: removes its delay. */
+  /** Call it when the partition is assigned. Its alarm is 0, and the counters that cause alerts exist. */
+  assigned(partition: number): void;
+  /** Sets whether the partition has an alarm now. */
+  alarmed(partition: number, hasAlarm: boolean): void;
+  /** Call it when the partition is revoked: removes its delay and its alarm. */
   revoked(partition: number): void;
 }
 
@@ -73,6 +78,14 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
   const batches = counter('weir_batches_total', 'Batches written to the next stage of the pipeline.');
   const failures = counter('weir_consume_failures_total', 'Failures that are retried.', ['code']);
   const alarms = counter('weir_alarms_total', 'Alarms of partitions. Each one needs an operator.');
+  const alarm =
+    (registry.getSingleMetric('weir_partition_alarm') as Gauge | undefined) ??
+    new Gauge({
+      name: 'weir_partition_alarm',
+      help: '1 while the partition has an alarm, otherwise 0.',
+      labelNames: ['role', 'partition'],
+      registers: [registry],
+    });
   const dead = counter('weir_dead_rows_total', 'Rows that ClickHouse refused.');
   const seconds =
     (registry.getSingleMetric('weir_batch_seconds') as Histogram | undefined) ??
@@ -103,7 +116,17 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     alarm: (partition) => alarms.inc({ role, partition }),
     dead: (partition) => dead.inc({ role, partition }),
     delay: (partition, age) => delay.set({ role, partition }, age),
-    revoked: (partition) => delay.remove({ role, partition }),
+    assigned(partition) {
+      // Prometheus sees no increase of a counter that begins with 1.
+      alarms.inc({ role, partition }, 0);
+      dead.inc({ role, partition }, 0);
+      alarm.set({ role, partition }, 0);
+    },
+    alarmed: (partition, hasAlarm) => alarm.set({ role, partition }, hasAlarm ? 1 : 0),
+    revoked(partition) {
+      delay.remove({ role, partition });
+      alarm.remove({ role, partition });
+    },
   };
 }
 

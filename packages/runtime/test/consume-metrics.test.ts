@@ -10,3 +10,11 @@ test('the delay of a revoked partition is removed: otherwise it would keep its l
   expect(text).not.toContain('weir_consume_delay_seconds{role="writer",partition="3"}');
   expect(text).toContain('weir_consume_delay_seconds{role="writer",partition="4"} 1');
 });
+
+test('the counters of an assigned partition exist before they count, so that Prometheus sees their first increase', async () => {
+  const registry = createMetrics();
+  createConsumeMetrics(registry, 'writer').assigned(3);
+  const text = await registry.metrics();
+  expect(text).toContain('weir_alarms_total{role="writer",partition="3"} 0');
+  expect(text).toContain('weir_dead_rows_total{role="writer",partition="3"} 0');
+});

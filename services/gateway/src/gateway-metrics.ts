@@ -59,6 +59,8 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
     labelNames: ['status'],
     registers,
   });
+  // Prometheus sees no increase of a counter that begins with its first failure.
+  for (const status of ['refused', 'unknown']) appendFailures.inc({ status }, 0);
   const claims = new Counter({
     name: 'weir_gateway_claims_total',
     help: 'Claims of idempotency keys by outcome.',

@@ -1,4 +1,5 @@
 import type { PartitionHandle } from '@weir/ports/event-log';
+import type { ConsumeMetrics } from '../prometheus-metrics.ts';
 import { createPartitionProgress, type PartitionProgress, type PartitionStatus } from './consume-status.ts';
 
 /** The partitions that are assigned to a consuming role in this process, and the progress of each. */
@@ -10,10 +11,10 @@ export interface AssignedPartitions {
   status(): readonly PartitionStatus[];
 }
 
-/** `revoked` is called with the number of each partition that is revoked, or whose subscription closes. */
+/** `metrics.revoked` is called for each partition that is revoked, or whose subscription closes. */
 export function createAssignedPartitions(
   clock: () => number,
-  revoked: (partition: number) => void,
+  metrics: Pick<ConsumeMetrics, 'assigned' | 'alarmed' | 'revoked'>,
 ): AssignedPartitions {
   const assigned = new Map<number, { readonly signal: AbortSignal; readonly progress: PartitionProgress }>();
 
@@ -21,12 +22,17 @@ export function createAssignedPartitions(
     assign({ partition, committed, signal }) {
       const known = assigned.get(partition);
       if (known?.signal === signal) return known.progress;
-      const progress = createPartitionProgress(partition, committed?.offset ?? 0, clock);
+      // An alarm of an assignment that has ended must not set the metric: it would never be cleared.
+      const onAlarm = (hasAlarm: boolean): void => {
+        if (assigned.get(partition)?.signal === signal) metrics.alarmed(partition, hasAlarm);
+      };
+      const progress = createPartitionProgress(partition, committed?.offset ?? 0, clock, onAlarm);
       assigned.set(partition, { signal, progress });
+      metrics.assigned(partition);
       signal.addEventListener('abort', () => {
         if (assigned.get(partition)?.signal !== signal) return;
         assigned.delete(partition);
-        revoked(partition);
+        metrics.revoked(partition);
       });
       return progress;
     },

@@ -24,10 +24,12 @@ export interface PartitionProgress {
 
 const SMOOTHING_MS = 10_000;
 
+/** `onAlarm` is called with true when an alarm is set, and with false when it is cleared. */
 export function createPartitionProgress(
   partition: number,
   firstOffset: number,
   clock: () => number,
+  onAlarm: (hasAlarm: boolean) => void,
 ): PartitionProgress {
   let nextOffset = firstOffset;
   let rate = 0;
@@ -53,10 +55,12 @@ export function createPartitionProgress(
     raise(message) {
       const isNew = alarm !== message;
       alarm = message;
+      if (isNew) onAlarm(true);
       return isNew;
     },
     recovered() {
       lastError = undefined;
+      if (alarm !== undefined) onAlarm(false);
       alarm = undefined;
     },
     status() {

@@ -45,7 +45,7 @@ export interface RunningConsumer {
 export async function runConsumer(options: ConsumerOptions): Promise<RunningConsumer> {
   const { role, topic, group, eventLog, clock, logger, batchRecordsMax, batchBytesMax } = options;
   const metrics = createConsumeMetrics(options.metrics, role);
-  const assigned = createAssignedPartitions(clock, metrics.revoked);
+  const assigned = createAssignedPartitions(clock, metrics);
   let closed = false;
 
   const subscription = await eventLog.consume({
