@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -53,6 +53,16 @@ test('verify names the damaged segments and ends with 1', async () => {
   const damaged = await run('verify', folder);
   expect(damaged).toMatchObject({ code: 1, stderr: 'weir: 1 segments are damaged\n' });
   expect(damaged.stdout).toContain('0000000000000010-0000000000000019.jsonl.gz cannot be read');
+});
+
+test('verify of a place without segments is an error', async () => {
+  const empty = join(folder, 'elsewhere');
+  mkdirSync(empty);
+  expect(await run('verify', empty)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('elsewhere has no segments of an archive'),
+  });
 });
 
 test('a place that is no URL of an object store is refused', async () => {

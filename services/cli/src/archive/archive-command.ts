@@ -48,10 +48,15 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
   withExamples(
     archive
       .command('verify <place>')
-      .description('read every segment and compare it with its checksum; exit code 1 if one is damaged'),
+      .description(
+        'read every segment and compare it with its checksum; exit code 1 if one is damaged or there is none',
+      ),
     'weir archive verify /mnt/archive',
   ).action(async (place: string, { json }: { json?: boolean }) => {
     const result = await withObjects(objectsUrl(place), io.env, (objects) => verifyAll(objects, io));
+    if (result.segments === 0) {
+      throw new CliError(`${place} has no segments of an archive: give the value of ARCHIVE_URL`, EXIT.failed);
+    }
     print(io, json, result, ({ segments, damaged }) =>
       damaged.length === 0 ? `${segments} segments are complete and undamaged.` : damaged.join('\n'),
     );
