@@ -78,6 +78,21 @@ describeOwnProcess('the first npm start with an empty data folder', () => {
     const sites = await weir.client.send({ path: '/api/admin/sites', headers: { authorization: `Bearer ${token}` } });
     expect((sites.json as { data: unknown[] }).data).toHaveLength(1);
   });
+
+  test('in a folder that was restored from a backup, the demo site and its key stay as they are', async () => {
+    const admin = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const key = /Bearer (wk_[\w-]+)/.exec(firstOutput)?.[1] as string;
+    const path = '/api/admin/sites/demo';
+    const body = JSON.stringify({ name: 'Shop' });
+    expect((await weir.client.send({ method: 'PATCH', path, headers: admin, body })).status).toBe(200);
+    await weir.terminate();
+    // A backup does not have this file.
+    rmSync(join(weir.dataDir, 'log', 'welcomed'));
+    await weir.restart();
+    const site = await weir.client.send({ path, headers: admin });
+    expect(site.json).toMatchObject({ data: { name: 'Shop' } });
+    expect((await weir.client.events(key, { name: 'after_the_restore' })).status).toBe(202);
+  });
 });
 
 describeOwnProcess('SIGTERM drains', () => {

@@ -138,7 +138,8 @@ async function start(
     stack.add(startForgettingSalts({ registry, rawRetentionMs, intervalMs, clock, logger }), (job) => job.close());
   }
   const mayBeFirst = embedded && (startupBanner.due || config.engines.kafka !== undefined);
-  const demoKey = mayBeFirst ? await makeDemoSite(ports.registry, clock(), startupBanner.due) : undefined;
+  if (mayBeFirst && ports.registry.sites().length === 0) startupBanner.begin();
+  const demoKey = mayBeFirst ? await makeDemoSite(ports.registry, clock(), startupBanner.interrupted) : undefined;
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
   const geo = createSharedGeo({ config, logger, metrics, stack });

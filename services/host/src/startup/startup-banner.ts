@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '@weir/runtime/config/config';
 
@@ -8,6 +8,13 @@ import type { Config } from '@weir/runtime/config/config';
  */
 export interface StartupBanner {
   readonly due: boolean;
+  /**
+   * True if an earlier start made the demo site and ended before it printed the banner. False in a folder that was restored from a backup: there the
+   * banner is due too, but the key of the demo site is in use.
+   */
+  readonly interrupted: boolean;
+  /** Call it before the demo site is made. */
+  begin(): void;
   /** Call it when the banner was printed. Later starts do not show the secrets again. */
   done(): void;
 }
@@ -17,11 +24,18 @@ export interface StartupBanner {
  */
 export function createStartupBanner({ engines, dataDir }: Pick<Config, 'engines' | 'dataDir'>): StartupBanner {
   const file = join(dataDir, 'log', 'welcomed');
+  const begun = join(dataDir, 'log', 'welcoming');
   const due = engines.kafka === undefined && !existsSync(file);
   return {
     due,
+    interrupted: due && existsSync(begun),
+    begin() {
+      if (due) writeFileSync(begun, '');
+    },
     done() {
-      if (due) writeFileSync(file, '');
+      if (!due) return;
+      writeFileSync(file, '');
+      rmSync(begun, { force: true });
     },
   };
 }
