@@ -62,7 +62,11 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
           if (interrupted.aborted) {
             throw new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
           }
-          view = await admin.call<BackupView>('GET', '/backups/current');
+          const current = await admin.call<BackupView | null>('GET', '/backups/current');
+          if (current === null) {
+            throw new CliError('Weir restarted, so the backup was not completed: start it again', EXIT.failed);
+          }
+          view = current;
           report(view.bytes_done, view.bytes_total);
         }
       });
