@@ -7,16 +7,15 @@ const PAUSE_MS_MAX = 5000;
 
 /**
  * Retries a call with backoff while Weir is unreachable, answers 503, or asks to retry later. Rejects with the last error after
- * `patienceMs`, or when `interrupted` has aborted. The call must be idempotent.
+ * two minutes, or when `interrupted` has aborted. The call must be idempotent.
  */
 export async function patientCall<T>(
   call: () => Promise<T>,
   clock: () => number,
   onWait: (reason: string) => void,
   interrupted: AbortSignal,
-  patienceMs = PATIENCE_MS,
 ): Promise<T> {
-  const deadline = clock() + patienceMs;
+  const deadline = clock() + PATIENCE_MS;
   for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {
       return await call();

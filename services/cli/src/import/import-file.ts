@@ -47,8 +47,6 @@ interface LedgerView {
 }
 
 const BAD_LINES_SHOWN = 10;
-/** How long a new import waits for the lease of the file. The lease of an import that was killed expires after 10 s. */
-const START_PATIENCE_MS = 15_000;
 
 /** Imports an access log or a dump into a site. Continues after the last line of the same file that an earlier run imported or skipped. */
 export async function importFile(io: CliIo, client: AdminClient, options: ImportFileOptions): Promise<ImportSummary> {
@@ -62,7 +60,8 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
   const start = () =>
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
-  const ledger = await patientCall(start, io.clock, sayWaiting, interrupted, START_PATIENCE_MS);
+  // The lease of an import that was killed expires after 10 s. An election can hold the call for 20 s and then refuse it.
+  const ledger = await patientCall(start, io.clock, sayWaiting, interrupted);
   const importPath = (step: string) => sitePath(siteId, 'imports', digest, step);
   const counts = newLineCounts();
 
