@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Readable, type Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -6,12 +7,14 @@ import { CliError, EXIT } from './exit-codes.ts';
 import { openAnswer } from './open-answer.ts';
 
 const CALL_TIMEOUT_MS = 60_000;
+/** The `timeoutMs` of calls that read whole tables. */
+export const LONG_CALL_TIMEOUT_MS = 600_000;
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export interface AdminClient {
   /** Resolves with the `data` of the answer. Rejects with `AdminRefusal` when Weir refuses the call, otherwise with `CliError`. */
-  call<T>(method: HttpMethod, path: string, body?: object): Promise<T>;
+  call<T>(method: HttpMethod, path: string, body?: object, timeoutMs?: number): Promise<T>;
   /** Resolves when the whole answer is written to `to`. Rejects as `call` does, and with `CliError` if the answer is incomplete. */
   download(path: string, to: Writable): Promise<void>;
   /** Resolves with the bytes of a file. The stream ends with an error if the file is incomplete. Rejects as `call` does. */
@@ -43,10 +46,11 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
 
   async function open(path: string, signal?: AbortSignal): Promise<Readable> {
     const refused = await reach(url, async () => {
-      const answer = await openAnswer(`${url}/api/admin${path}`, { authorization }, signal);
-      if (answer.statusCode === 200) return answer;
-      const retryAfterSeconds = secondsOf(answer.headers['retry-after']);
-      return { status: answer.statusCode ?? 0, text: await text(answer), retryAfterSeconds };
+      const answer = await openAnswer(`${url}/api/admin${path}`, {
+        headers: { authorization },
+        ...(signal && { signal }),
+      });
+      return answer.statusCode === 200 ? answer : readWhole(answer);
     });
     if (refused instanceof Readable) return refused;
     throw refusal(url, refused, parseEnvelope(refused.text));
@@ -54,13 +58,21 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
 
   return {
     open,
-    async call<T>(method: HttpMethod, path: string, body?: object): Promise<T> {
-      const response = await request(url, `/api/admin${path}`, {
+    async call<T>(method: HttpMethod, path: string, body?: object, timeoutMs?: number): Promise<T> {
+      const init = {
         method,
         headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-      });
+        signal: AbortSignal.timeout(timeoutMs ?? CALL_TIMEOUT_MS),
+      };
+      const response =
+        timeoutMs === undefined
+          ? await request(url, `/api/admin${path}`, init)
+          : await openAnswer(`${url}/api/admin${path}`, init)
+              .then(readWhole)
+              .catch((error) => {
+                throw unreachable(url, error, timeoutMs);
+              });
       const envelope = parseEnvelope(response.text);
       if (envelope?.status === 'success') return envelope.data as T;
       throw refusal(url, response, envelope);
@@ -82,6 +94,11 @@ interface Answer {
   readonly retryAfterSeconds: number | undefined;
 }
 
+async function readWhole(answer: IncomingMessage): Promise<Answer> {
+  const retryAfterSeconds = secondsOf(answer.headers['retry-after']);
+  return { status: answer.statusCode ?? 0, text: await text(answer), retryAfterSeconds };
+}
+
 async function request(url: string, path: string, init: RequestInit): Promise<Answer> {
   return reach(url, async () => {
     const response = await fetch(url + path, init);
@@ -99,12 +116,27 @@ async function reach<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const kind = CUT_CODES.has(codeOf(error)) ? ConnectionCut : CliError;
-    throw new kind(
-      `can't reach Weir at ${url}: ${messageOf(error)}; check that Weir runs there, or set WEIR_URL`,
+    throw unreachable(url, error, CALL_TIMEOUT_MS);
+  }
+}
+
+function unreachable(url: string, error: unknown, timeoutMs: number): CliError {
+  if (isTimeout(error)) {
+    return new CliError(
+      `Weir at ${url} has not answered within ${timeoutMs / 1000} s, and can still be working on the call: check its log and the load of ClickHouse`,
       EXIT.unreachable,
     );
   }
+  const kind = CUT_CODES.has(codeOf(error)) ? ConnectionCut : CliError;
+  return new kind(
+    `can't reach Weir at ${url}: ${messageOf(error)}; check that Weir runs there, or set WEIR_URL`,
+    EXIT.unreachable,
+  );
+}
+
+function isTimeout(error: unknown): boolean {
+  const { name, cause } = error as { name?: string; cause?: { name?: string } };
+  return name === 'TimeoutError' || cause?.name === 'TimeoutError';
 }
 
 const CUT_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);

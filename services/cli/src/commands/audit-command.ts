@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { LONG_CALL_TIMEOUT_MS } from '../admin-client.ts';
 import { type CommandContext, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
@@ -62,7 +63,12 @@ interface AuditOptions {
 export function addAuditCommand(program: Command, { io, client, exitWith }: CommandContext): void {
   async function auditReports({ site, days, json }: AuditOptions): Promise<void> {
     const sent = Object.entries({ site, days }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const audit = await client().call<ReportsView>('GET', `/audit/reports?${new URLSearchParams(sent)}`);
+    const audit = await client().call<ReportsView>(
+      'GET',
+      `/audit/reports?${new URLSearchParams(sent)}`,
+      undefined,
+      LONG_CALL_TIMEOUT_MS,
+    );
     print(io, json, audit, humanReports);
     if (!audit.agree) exitWith(EXIT.unbalanced);
   }
@@ -91,7 +97,7 @@ export function addAuditCommand(program: Command, { io, client, exitWith }: Comm
     if (reports) return auditReports(options);
     if (site !== undefined || days !== undefined) throw new CliError('--site and --days need --reports', EXIT.usage);
     const query = since === undefined ? '' : `?${new URLSearchParams({ since })}`;
-    const audit = await client().call<AuditView>('GET', `/audit${query}`);
+    const audit = await client().call<AuditView>('GET', `/audit${query}`, undefined, LONG_CALL_TIMEOUT_MS);
     print(io, json, audit, (view) => humanAudit(view, since !== undefined));
     if (!audit.balanced) exitWith(EXIT.unbalanced);
   });

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { LONG_CALL_TIMEOUT_MS } from '../admin-client.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print } from '../output.ts';
@@ -102,7 +103,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
         print(
           io,
           json,
-          await client().call<PlanView>('POST', '/replays', body),
+          await client().call<PlanView>('POST', '/replays', body, LONG_CALL_TIMEOUT_MS),
           ({ records_from_archive, records_to_copy, records_to_replay, note }) =>
             fields({
               'records to replay': records_to_replay,
@@ -113,7 +114,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
         );
         return;
       }
-      const started = await client().call<ReplayView>('POST', '/replays', body);
+      const started = await client().call<ReplayView>('POST', '/replays', body, LONG_CALL_TIMEOUT_MS);
       const followed = await follow(started, interrupted, ({ phase }) => phase === 'follow');
       if (followed !== undefined) print(io, json, followed, humanReplay);
     });
