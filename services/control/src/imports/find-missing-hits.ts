@@ -17,6 +17,16 @@ export async function findMissingHits(
 ): Promise<readonly ImportHit[] | undefined> {
   if (hits.length === 0) return hits;
   if (!(await waitUntilStored(deps, WAIT_MS))) return undefined;
+  return findUnstoredHits(deps, siteId, fileDigest, hits);
+}
+
+/** Finds the hits that ClickHouse does not have now. Records of the log can still be on their way to ClickHouse. */
+export async function findUnstoredHits(
+  deps: Pick<AdminDeps, 'tables'>,
+  siteId: string,
+  fileDigest: string,
+  hits: readonly ImportHit[],
+): Promise<readonly ImportHit[]> {
   const eventId = importEventIds(siteId, fileDigest);
   const ids = hits.map(({ line }) => eventId(line));
   const rows = await deps.tables.read((tables) =>

@@ -13,6 +13,11 @@ export interface ImportLease {
    * looked up.
    */
   settledAt: number;
+  /**
+   * Whether the tables have lines that the ledger does not know, because the registry was restored from an older dump. Every chunk is then compared
+   * with the tables. Undefined until the first hits of this lease were compared.
+   */
+  isLedgerOld?: boolean;
 }
 
 export interface ImportLeases {

@@ -3,7 +3,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { conflict, isReply, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import { appendHits } from './append-hits.ts';
 import { type RestoredRows, SETTLE_MS } from './append-result.ts';
-import { findMissingHits } from './find-missing-hits.ts';
+import { findMissingHits, findUnstoredHits } from './find-missing-hits.ts';
 import type { ImportChunk, ImportHit } from './import-chunk.ts';
 import type { ImportDesk } from './import-desk.ts';
 import type { ImportLease } from './import-lease.ts';
@@ -70,14 +70,23 @@ async function appendChunk(
   return appended === 'stored' ? allHits.length : appended;
 }
 
-/** Returns the hits to append: all hits, but of the pending lines only those that the log does not have. Otherwise an error reply. */
+/**
+ * Returns the hits to append: all hits, but of the pending lines only those that the log does not have. If the ledger is older than the tables, all
+ * lines count as pending. Otherwise an error reply.
+ */
 async function hitsToAppend(
   deps: ChunkDeps,
   lease: ImportLease,
   entry: ImportLedgerEntry,
   hits: readonly ImportHit[],
 ): Promise<readonly ImportHit[] | Reply> {
-  const doubtful = hits.filter(({ line }) => line <= entry.linesPending);
+  const isNew = ({ line }: ImportHit): boolean => !lease.isLedgerOld && line > entry.linesPending;
+  if (lease.isLedgerOld === undefined && hits.length > 0) {
+    const unknown = hits.filter(isNew);
+    const unstored = await findUnstoredHits(deps, entry.siteId, entry.fileDigest, unknown);
+    lease.isLedgerOld = unstored.length < unknown.length;
+  }
+  const doubtful = hits.filter((hit) => !isNew(hit));
   if (doubtful.length === 0) return hits;
   const settlesInMs = lease.settledAt - deps.clock();
   if (settlesInMs > 0) {
@@ -85,5 +94,5 @@ async function hitsToAppend(
   }
   const missing = await findMissingHits(deps, entry.siteId, entry.fileDigest, doubtful);
   if (missing === undefined) return unavailable(WAITING, 2);
-  return [...missing, ...hits.filter(({ line }) => line > entry.linesPending)];
+  return [...missing, ...hits.filter(isNew)];
 }
