@@ -45,13 +45,17 @@ CompressionCodecs[CompressionTypes.LZ4] = () => ({
   decompress: (packed) => decompressFrame(packed),
 });
 
+const [command, ...options] = process.argv.slice(2);
+const isRestore = command === 'restore' && options.every((option) => option === '--new-log');
+if (!isRestore && (command !== 'dump' || options.length > 0)) {
+  fail('use: registry-backup.mjs dump > FILE, or restore [--new-log] < FILE');
+}
+const restored = isRestore ? await readRows(options.includes('--new-log')) : [];
 const admin = kafka.admin();
 await admin.connect();
 try {
-  const [command, ...options] = process.argv.slice(2);
-  if (command === 'dump' && options.length === 0) await dump();
-  else if (command === 'restore') await restore(options.includes('--new-log'));
-  else fail('use: registry-backup.mjs dump > FILE, or restore [--new-log] < FILE');
+  if (isRestore) await restore(restored);
+  else await dump();
 } finally {
   await admin.disconnect();
 }
@@ -102,14 +106,22 @@ async function readTo(end, take) {
   await admin.deleteGroups([groupId]);
 }
 
-async function restore(isNewLog) {
+async function readRows(isNewLog) {
   const lines = createInterface({ input: process.stdin });
   const rows = [];
+  let isEmpty = true;
   for await (const line of lines) {
+    isEmpty = false;
     const { key, value } = JSON.parse(line);
     if (typeof key !== 'string' || typeof value !== 'string') fail(`not a row of a registry: ${line.slice(0, 100)}`);
     if (!isNewLog || !key.startsWith(OF_LOG)) rows.push({ key, value });
   }
+  if (isEmpty)
+    fail('the input has no rows: check that `dump` ended with exit code 0, and give its output as the standard input');
+  return rows;
+}
+
+async function restore(rows) {
   await createTopic();
   const { low, high } = await edges();
   if (high > low) fail(`the topic ${topic} has records: stop all processes of Weir, delete the topic, and try again`);
