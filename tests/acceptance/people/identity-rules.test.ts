@@ -15,7 +15,7 @@ const collect = (fields: object, identity: object, siteId = site) =>
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`);
 const traits = (count: number) => Object.fromEntries(keys(count).map((name) => [name, 1]));
 
-describe('image: an http or https URL in its normalised form', () => {
+describe('image: an http or https URL', () => {
   test.each([
     'https://a.example/\n',
     'https://a.example/\u0000',
@@ -26,21 +26,21 @@ describe('image: an http or https URL in its normalised form', () => {
     'https://a.example/<script>',
     'https://a.example/a b',
     ' https://a.example/i.png',
-    'https:a.example/i.png',
-    'https://a.example/../i.png',
     'javascript:alert(1)//https://a.example/',
   ])('400: %j, by a server and by a browser', async (image) => {
     expectIdentifyError(await identify({ image }), 400, /image/);
     expectNoBody(await collect({}, { user_id: 'u', image }), 400);
   });
 
-  test.each(['https://a.example', 'http://a.example:8080/i.png?size=2&c=%22#x', 'https://a.example/%C3%A4.png'])(
-    'accepted: %j',
-    async (image) => {
-      expect((await identify({ image })).status).toBe(200);
-      expectNoBody(await collect({}, { user_id: 'u', image }), 204);
-    },
-  );
+  test.each([
+    'https://a.example',
+    'http://a.example:8080/i.png?size=2&c=%22#x',
+    'https://a.example/%C3%A4.png',
+    "HTTPS://A.example:443/../ä.png?name=O'Brien",
+  ])('accepted: %j', async (image) => {
+    expect((await identify({ image })).status).toBe(200);
+    expectNoBody(await collect({}, { user_id: 'u', image }), 204);
+  });
 });
 
 describe('a required name, visitor ID or user ID that is only white space counts as missing', () => {

@@ -5,7 +5,7 @@ import { FieldError } from '../ingest/field-error.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { rule, toFieldError, validator } from '../json/json-schema.ts';
 import { keysInTextOrder } from '../records/body-text.ts';
-import { isImageUrl } from './image-url.ts';
+import { isImageUrl, toImageUrl } from './image-url.ts';
 
 /** An identity (docs/api.md, Fields of an identity) after it was read. A text that was not sent is empty. */
 export interface Identity {
@@ -133,7 +133,7 @@ function withTraits(
     userId: textOf(fields.user_id),
     email: textOf(fields.email),
     name: textOf(fields.name),
-    image: textOf(fields.image),
+    image: toImageUrl(textOf(fields.image)) ?? '',
     paymentCustomerId: textOf(fields.payment_customer_id),
     siteId: textOf(fields.site_id),
     // Object.fromEntries defines properties, so a trait with the key __proto__ is an ordinary trait.

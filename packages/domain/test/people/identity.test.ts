@@ -38,6 +38,11 @@ describe('fields', () => {
     [{ visitor_id: ' \n', user_id: 'u' }, 'visitor_id is required'],
     [{ ...base, image: 'https://a/"' }, 'image must be an http or https URL'],
     [{ ...base, image: 'https://a/\u0007' }, 'image must be an http or https URL'],
+    [{ ...base, image: 'https://a/\nb' }, 'image must be an http or https URL'],
+    [{ ...base, image: 'https://a/ b' }, 'image must be an http or https URL'],
+    [{ ...base, image: 'https://a/<script>' }, 'image must be an http or https URL'],
+    [{ ...base, image: `https://a/${"'".repeat(200)}` }, 'image must be an http or https URL'],
+    [{ ...base, image: `https://a/${'../a/'.repeat(100)}` }, 'image must be at most 500 chars'],
     [{ ...base, image: 'http://' }, 'image must be an http or https URL'],
     [
       { ...base, paymentCustomerId: 'a b' },
@@ -46,6 +51,26 @@ describe('fields', () => {
     [{ ...base, site_id: 5 }, 'site_id must be a string'],
   ])('%j: %s', (body, message) => {
     expect(refusal(body)).toBe(message);
+  });
+});
+
+describe('image: "Avatar URL; must be http or https. Up to 500 chars"', () => {
+  const umlauts = `https://example.com/${'ü'.repeat(400)}.png`;
+  it.each([
+    ["https://ui-avatars.com/api/?name=O'Brien", 'https://ui-avatars.com/api/?name=O%27Brien'],
+    ["https://example.com/O'Brien.png", 'https://example.com/O%27Brien.png'],
+    ['https://Example.com/a.png', 'https://example.com/a.png'],
+    ['https://example.com:443/a.png', 'https://example.com/a.png'],
+    ['HTTPS://example.com/a.png', 'https://example.com/a.png'],
+    ['https://example.com?s=80', 'https://example.com/?s=80'],
+    ['https://example.com/Jürgen.png', 'https://example.com/J%C3%BCrgen.png'],
+    // Percent-encoded, it would have more than 500 characters.
+    [umlauts, umlauts],
+  ])('%s is stored as %s', (image, stored) => {
+    const base = { visitor_id: 'v', user_id: 'u', image };
+    expect(readIdentity(base)).toMatchObject({ image: stored });
+    expect(readIdentity(base, undefined, 'record')).toMatchObject({ image: stored });
+    expect(readBrowserIdentity(base)).toMatchObject({ image: stored });
   });
 });
 
