@@ -20,7 +20,7 @@ export interface EventFields {
   readonly sessionId?: string;
   readonly userId?: string;
   readonly externalId?: string;
-  /** This key makes retries safe. Default: a random UUID. */
+  /** This key makes retries safe. Default, also for an empty text: a random UUID. */
   readonly idempotencyKey?: string;
   /** Default: the time of the call. */
   readonly timestamp?: string | number | Date;

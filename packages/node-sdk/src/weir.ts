@@ -55,8 +55,11 @@ export class Weir {
 
   /** Queues an event. Returns false if it was not accepted; `onError` then receives the reason. */
   track(name: string, fields: EventFields = {}): boolean {
-    const id = fields.idempotencyKey ?? crypto.randomUUID();
-    return this.#outbox.add({ id, kind: 'event', body: toEventBody(name, fields, id, this.#clock()) });
+    // Not the idempotency key, because the queue file would store only one of several events with the same key.
+    const id = crypto.randomUUID();
+    // Weir treats an empty key as no key, so that a retry would store the event twice.
+    const body = toEventBody(name, fields, fields.idempotencyKey || id, this.#clock());
+    return this.#outbox.add({ id, kind: 'event', body });
   }
 
   /** Queues an identity. Events that are tracked later are sent later, so that they link to this user. */
