@@ -16,9 +16,13 @@ export function sent(first: Sent, second?: Sent, third?: Sent): Sent {
   return isSent(third) ? third : undefined;
 }
 
-/** The value of an ID. An ID that consists only of white space counts as not sent (docs/api.md, All ingestion endpoints). */
-export function sentId(first: Sent, second?: Sent): Sent {
-  return sent(isBlank(first) ? undefined : first, isBlank(second) ? undefined : second);
+/** The value of a name or an ID. A value that consists only of white space counts as not sent (docs/api.md, All ingestion endpoints). */
+export function sentId(first: Sent, second?: Sent, third?: Sent): Sent {
+  return sent(
+    isBlank(first) ? undefined : first,
+    isBlank(second) ? undefined : second,
+    isBlank(third) ? undefined : third,
+  );
 }
 
 export function isBlank(value: Sent): boolean {
@@ -33,11 +37,16 @@ export function sentValue(first: Sent, second?: Sent, third?: Sent, fourth?: Sen
   return first ?? second ?? third ?? fourth ?? undefined;
 }
 
+/** The fields that `sentId` reads. */
+const SKIPS_BLANK: ReadonlySet<string> = new Set(['name', 'visitor_id', 'user_id']);
+
 /** The name under which the value of a field was sent, for error messages. */
 export function nameAsSent(body: Readonly<Record<string, Sent>>, name: string, aliases: readonly string[]): string {
   const names = [name, ...aliases];
   // Without any value, either an empty string was sent (the wrong type for this field), or nothing was sent.
   return (
-    names.find((candidate) => isSent(body[candidate])) ?? names.find((candidate) => body[candidate] === '') ?? name
+    names.find((candidate) => isSent(body[candidate]) && !(SKIPS_BLANK.has(name) && isBlank(body[candidate]))) ??
+    names.find((candidate) => body[candidate] === '') ??
+    name
   );
 }

@@ -50,7 +50,7 @@ const FIELDS = { ...schema.properties.context.properties, ...schema.properties }
 export function checkServerEvent(body: JsonObject, headerKey = ''): ServerEventFields | FieldError {
   const bodyKey = sent(body.idempotency_key, body.idempotencyKey);
   const fields = {
-    name: sent(body.name, body.event_name, body.eventName),
+    name: sentId(body.name, body.event_name, body.eventName),
     value: sent(body.value, body.event_value, body.eventValue),
     properties: sentProperties(body),
     visitor_id: sentId(body.visitor_id, body.visitorId),
