@@ -6,7 +6,7 @@ export function attempt<T>(run: () => T): T | undefined {
   try {
     return run();
   } catch {
-    return undefined;
+    // Returns undefined.
   }
 }
 

@@ -1,5 +1,6 @@
 import { cleanUrl } from './clean-url.ts';
-import { install, keptCalls } from './install.ts';
+import type { Weir } from './create-weir.ts';
+import { keptCalls, type Methods } from './kept-calls.ts';
 import { watchHistory } from './watch-history.ts';
 import { createCore } from './weir.ts';
 
@@ -15,6 +16,8 @@ if (calls) {
     cleanUrl,
   );
   watchHistory(path, weir.pageview);
-  install(weir, calls);
+  // This object has only the methods of `WeirCore`, but `window.weir` has one type for all forms of the snippet.
+  window.weir = weir as Weir;
+  for (const [method, ...args] of calls) (weir as unknown as Methods)[method]!(...args);
   weir.pageview();
 }

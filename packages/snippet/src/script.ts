@@ -1,11 +1,13 @@
 import { createWeir } from './create-weir.ts';
-import { install, keptCalls } from './install.ts';
+import { keptCalls, type Methods } from './kept-calls.ts';
 import type { Options } from './options.ts';
 
 const { dataset, src } = document.currentScript as HTMLScriptElement;
 const calls = keptCalls();
 if (calls) {
   const weir = createWeir(dataset as unknown as Options, src);
-  install(weir, calls);
+  window.weir = weir;
+  // The kept calls run before the first pageview, so an opt-out among them applies to it.
+  for (const [method, ...args] of calls) (weir as unknown as Methods)[method]!(...args);
   if (!/^(true)?$/.test(dataset.manual as string)) weir.pageview();
 }

@@ -1,5 +1,5 @@
 import type { Weir } from './create-weir.ts';
-import type { KeptCall } from './install.ts';
+import type { KeptCall } from './kept-calls.ts';
 
 /** For pages that call `weir` before the deferred script has loaded: keeps the calls, in order. */
 if (!window.weir) {

@@ -62,18 +62,16 @@ export function createCore(
   const visitor = createVisitor();
   const queue = createQueue(endpoints, mode);
   /** Hits of a page that is not visible yet, because it is prerendered or in a background tab. They are sent when it becomes visible. */
-  const unseen: (() => void)[] = [];
+  const unseen: (() => unknown)[] = [];
   let isSeen: boolean | undefined;
   let referrer = cleanUrl(document.referrer);
 
   const ids = (active?: boolean): readonly string[] => (mode() ? ['', ''] : visitor.ids(active));
 
   const hit = (type: string, fields?: object): void => {
-    const send = (): void => {
-      if ((mode() as number) > 1) {
-        if (!fields) core.page = {};
-        return;
-      }
+    const send = (): unknown => {
+      // biome-ignore lint/suspicious/noAssignInExpressions: saves 3 bytes
+      if ((mode() as number) > 1) return fields || (core.page = {});
       const url = cleanUrl(location.href);
       if (!fields && core.page.url !== url) referrer = core.page.url || referrer;
       const [visitor_id, session_id] = ids(true) as [string, string];
@@ -104,8 +102,8 @@ export function createCore(
     identify(user_id, fields, proof) {
       const identity: Record<string, unknown> = {};
       for (const key in fields) {
-        const name = key.replace(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase();
-        if (name !== key) console.warn('weir: trait', key, 'is sent as', name);
+        const name = key.replace(/[a-z\d](?=[A-Z])/g, '$&_').toLowerCase();
+        if (name !== key) console.warn('weir:', key, 'is sent as', name);
         identity[name] = fields[key];
       }
       hit('identify', { identity: Object.assign(identity, proof, { user_id }) });
@@ -115,9 +113,8 @@ export function createCore(
   };
 
   const see = (): void => {
-    if (document.hidden) {
-      if (isSeen) queue.leave();
-    } else {
+    if (document.hidden) queue.leave();
+    else {
       isSeen = true;
       queue.send();
       unseen.splice(0).map((send) => send());
