@@ -8,19 +8,21 @@ export function watchEngagement(core: Core): () => void {
     depth = Math.max(depth, (((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100) | 0);
   };
   const start = (): void => {
-    since = Date.now();
+    // While the page is hidden there is no time in view, so `end` sends nothing.
+    since = document.hidden ? 0 : Date.now();
     depth = 0;
   };
   const end = (): void => {
     look();
     const event_properties = { engaged_ms: Date.now() - since, scroll_depth: depth };
     // Uses the URL and session of the pageview, because the page may have changed, or the session may have ended.
-    if (core.page.url) core.hit('event', Object.assign({}, core.page, { event_name: '$engagement', event_properties }));
+    if (since && core.page.url)
+      core.hit('event', Object.assign({}, core.page, { event_name: '$engagement', event_properties }));
     start();
   };
   start();
   addEventListener('scroll', look);
   // Listens on the document, because its listeners run before those of the window. A listener of the window (weir.ts) sends the waiting hits.
-  document.addEventListener('visibilitychange', () => (document.hidden ? end : start)());
+  document.addEventListener('visibilitychange', end);
   return end;
 }

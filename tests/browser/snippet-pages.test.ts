@@ -1,0 +1,40 @@
+import type { Page } from 'playwright-core';
+import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
+
+describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () => {
+  const browser = useBrowser();
+  const namesOf = async (siteId: string, count: number) =>
+    (await browser.rows(siteId, count, 'event_name, pathname')).map((row) => row.event_name || row.pathname);
+
+  /** Opens a page that the test can hide with `hide`. Playwright cannot put a tab into the background. */
+  const open = async (path: string): Promise<Page> => {
+    const context = await browser.context();
+    await context.addInitScript(`Object.defineProperty(document, 'hidden', { get: () => !!window.isHidden })`);
+    const page = await context.newPage();
+    await page.goto(browser.site.url + path);
+    await loaded(page);
+    return page;
+  };
+  const hide = (page: Page, isHidden: boolean) =>
+    page.evaluate(
+      `window.isHidden = ${isHidden}; document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
+    );
+
+  test('the time in a hidden tab is not sent as engagement', async () => {
+    const siteId = await browser.openSite('data-engagement');
+    const page = await open('/a');
+    await browser.rows(siteId, 1);
+    await hide(page, true);
+    await page.evaluate(`history.pushState({}, '', '/b'); history.pushState({}, '', '/c')`);
+    await page.goto('about:blank');
+    expect((await namesOf(siteId, 4)).toSorted()).toEqual(['$engagement', '/a', '/b', '/c']);
+  });
+
+  test('a page that is shown again sends engagement when it is left', async () => {
+    const siteId = await browser.openSite('data-engagement');
+    const page = await open('/a');
+    await browser.rows(siteId, 1);
+    for (const isHidden of [true, false, true]) await hide(page, isHidden);
+    expect((await namesOf(siteId, 3)).toSorted()).toEqual(['$engagement', '$engagement', '/a']);
+  });
+});
