@@ -1,3 +1,4 @@
+import { eventually } from '@weir/testkit/eventually';
 import type { Page } from 'playwright-core';
 import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
 
@@ -19,6 +20,7 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     page.evaluate(
       `window.isHidden = ${isHidden}; document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
     );
+  const queued = (page: Page) => page.evaluate<string>(`localStorage['weir.q'] || ''`);
 
   test('the time in a hidden tab is not sent as engagement', async () => {
     const siteId = await browser.openSite('data-engagement');
@@ -36,5 +38,34 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     await browser.rows(siteId, 1);
     for (const isHidden of [true, false, true]) await hide(page, isHidden);
     expect((await namesOf(siteId, 3)).toSorted()).toEqual(['$engagement', '$engagement', '/a']);
+  });
+
+  test('a hit that a hidden page cannot send is stored at once, and sent by the next page', async () => {
+    const siteId = await browser.openSite();
+    const page = await open('/a');
+    await browser.rows(siteId, 1);
+    await hide(page, true);
+    await page.route('**/api/collect', (route) => route.abort());
+    await page.clock.install();
+    await page.evaluate(`weir.track('refused')`);
+    await eventually('the stored hit', async () => (await queued(page)).includes('refused'));
+    await page.evaluate(`weir.track('waiting')`);
+    await eventually('the second hit', async () => (await queued(page)).includes('waiting'));
+    await page.unroute('**/api/collect');
+    await (await page.context().newPage()).goto(`${browser.site.url}/b`);
+    expect(await namesOf(siteId, 4)).toEqual(['/a', 'refused', 'waiting', '/b']);
+  });
+
+  test('hits that wait when a hidden page ends are sent as beacons', async () => {
+    const siteId = await browser.openSite();
+    const page = await open('/a');
+    await browser.rows(siteId, 1);
+    await hide(page, true);
+    // The first request is never answered.
+    await page.route('**/api/collect', (route) =>
+      route.request().postData()?.includes('hangs') ? undefined : route.continue(),
+    );
+    await page.evaluate(`weir.track('hangs'); weir.track('waiting'); dispatchEvent(new Event('pagehide'))`);
+    expect(await namesOf(siteId, 2)).toEqual(['/a', 'waiting']);
   });
 });

@@ -60,7 +60,8 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
     async send(body) {
       if (body) hits.push(body);
       else hits.splice(busy, 0, ...takeStored());
-      if (!next() || busy || timer) return;
+      // A hidden page can end without an event, so hits that wait for the timer are stored.
+      if (!next() || busy || timer) return timer && document.hidden && queue.leave();
       busy = 1;
       failures++;
       let retryAfter: string | null | undefined;
@@ -82,7 +83,8 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
       if (failures) {
         const seconds = +(retryAfter as string) || ((failures / endpoints.length) | 0) * WAIT_SECONDS;
         timer = setTimeout(goOn, Math.min(seconds, WAIT_SECONDS_MAX) * 1e3);
-      } else queue.send();
+      }
+      queue.send();
     },
     leave() {
       // After a failed request no beacon is sent, because it could be lost: the page does not receive an answer to a beacon.

@@ -122,6 +122,8 @@ export function createCore(
   };
   // Since 2021 all browsers also fire this event when the page is left.
   addEventListener('visibilitychange', see);
+  // A page that is already hidden ends without that event.
+  addEventListener('pagehide', queue.leave);
   // A page that returns from the back/forward cache is a new pageview.
   addEventListener('pageshow', (event) => event.persisted && weir.pageview());
   const core: Core = { weir, visitor, hit, page: {} };
