@@ -39,7 +39,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     expect(await page.evaluate(`localStorage['weir.q'] || ''`)).toBe('');
   });
 
-  test.each([503, 429])(
+  test.each([503, 429, 408])(
     'after %i a hit is retried when Retry-After has passed, and later hits wait',
     async (status) => {
       const siteId = await browser.openSite();

@@ -1,7 +1,7 @@
 import { attempt, keep, kept } from './attempt.ts';
 import type { Mode } from './mode.ts';
 
-/** The queue of hits. Hits are sent in order, one at a time. A hit is sent again after a failure, a 429 or a 5xx. */
+/** The queue of hits. Hits are sent in order, one at a time. A hit is sent again after a failure, a 408, a 429 or a 5xx. */
 export interface Queue {
   /**
    * With a hit: adds it to the end and sends the queue. Without a hit: first adds the hits that an earlier page stored, then
@@ -21,7 +21,6 @@ const WAITING_HITS_MAX = 60;
 const WAIT_SECONDS = 3;
 /** Upper limit of the pause, also with Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;
-const TOO_MANY = 429;
 /** See `Mode`. */
 const OPTED_OUT = 3;
 /**
@@ -71,7 +70,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
           body: hits[0] as string,
           keepalive: !(hits[0] as string)[KEEPALIVE_CHARS_MAX],
         });
-        if (answer.status < 500 && answer.status - TOO_MANY) {
+        if (!/5..|408|429/.test(answer.status as unknown as string)) {
           hits.shift();
           failures = 0;
         }
