@@ -68,4 +68,12 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     await page.evaluate(`weir.track('hangs'); weir.track('waiting'); dispatchEvent(new Event('pagehide'))`);
     expect(await namesOf(siteId, 2)).toEqual(['/a', 'waiting']);
   });
+
+  test('data-manual: a return from the back/forward cache is a pageview only if there was one before', async () => {
+    const siteId = await browser.openSite('data-manual');
+    const page = await open('/a');
+    const restore = `dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`;
+    await page.evaluate(`${restore}; weir.track('first'); weir.pageview(); ${restore}; weir.track('last')`);
+    expect(await namesOf(siteId, 4)).toEqual(['first', '/a', '/a', 'last']);
+  });
 });

@@ -124,8 +124,8 @@ export function createCore(
   addEventListener('visibilitychange', see);
   // A page that is already hidden ends without that event.
   addEventListener('pagehide', queue.leave);
-  // A page that returns from the back/forward cache is a new pageview.
-  addEventListener('pageshow', (event) => event.persisted && weir.pageview());
+  // A page that returns from the back/forward cache is a new pageview, if it was a pageview before (see the option `manual`).
+  addEventListener('pageshow', (event) => event.persisted && core.page.url && weir.pageview());
   const core: Core = { weir, visitor, hit, page: {} };
   see();
   return core;
