@@ -76,4 +76,17 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     await page.evaluate(`${restore}; weir.track('first'); weir.pageview(); ${restore}; weir.track('last')`);
     expect(await namesOf(siteId, 4)).toEqual(['first', '/a', '/a', 'last']);
   });
+
+  test.each([null, 5, 'text'])(
+    'track with the properties %j sends the event, and later calls of the stub run',
+    async (properties) => {
+      const siteId = await browser.weir.client.createSite();
+      const early = `weir.track('early', ${JSON.stringify(properties)}); weir.track('next')`;
+      browser.site.serve(() => ({
+        html: `<script src="${browser.weir.url}/weir-stub.js"></script><script>${early}</script>${browser.tag(siteId)}`,
+      }));
+      await open('/a');
+      expect(await namesOf(siteId, 3)).toEqual(['early', 'next', '/a']);
+    },
+  );
 });

@@ -93,10 +93,13 @@ export function createCore(
   };
 
   const weir: WeirCore = {
-    track(event_name, properties = {}) {
-      // A value of undefined is not sent.
-      const event_properties = Object.assign({}, properties, { value: undefined });
-      hit('event', { event_name, event_value: properties.value, event_properties });
+    track(event_name, properties) {
+      hit('event', {
+        event_name,
+        event_value: (properties || ({} as Properties)).value,
+        // A value of undefined is not sent.
+        event_properties: Object.assign({}, properties, { value: undefined }),
+      });
     },
     pageview: () => hit('pageview'),
     identify(user_id, fields, proof) {
