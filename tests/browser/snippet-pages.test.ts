@@ -89,4 +89,11 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
       expect(await namesOf(siteId, 3)).toEqual(['early', 'next', '/a']);
     },
   );
+
+  test('data-exclude matches paths with letters that a URL must escape', async () => {
+    const siteId = await browser.openSite('data-exclude="/Jürgen*"');
+    const page = await open('/Jürgen/1');
+    await page.goto(`${browser.site.url}/J%FCrgen`);
+    expect(await namesOf(siteId, 1)).toEqual(['/J%FCrgen']);
+  });
 });

@@ -1,4 +1,4 @@
-import { keep, kept } from './attempt.ts';
+import { attempt, keep, kept } from './attempt.ts';
 import { cleanUrl } from './clean-url.ts';
 import { type IsOn, matches, type Options } from './options.ts';
 import { QUEUE_NAME } from './queue.ts';
@@ -48,7 +48,9 @@ export function createWeir(given: Options, src = location.href): Weir {
       (isOn('privacy') &&
       (+(navigator.doNotTrack as string) || (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)
         ? 3
-        : matches(options.exclude, path()) || !matches(options.hosts, location.hostname)
+        : matches(options.exclude, path()) ||
+            matches(options.exclude, attempt(() => decodeURI(path())) as string) ||
+            !matches(options.hosts, location.hostname)
           ? 4 | (cookieless as unknown as number)
           : cookieless),
     path,
