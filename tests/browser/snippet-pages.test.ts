@@ -96,4 +96,13 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     await page.goto(`${browser.site.url}/J%FCrgen`);
     expect(await namesOf(siteId, 1)).toEqual(['/J%FCrgen']);
   });
+
+  test.each([true, false])('a page with an element whose ID is weir (with the stub: %j)', async (hasStub) => {
+    const siteId = await browser.weir.client.createSite();
+    const stub = `<script src="${browser.weir.url}/weir-stub.js"></script><script>weir.track('early')</script>`;
+    browser.site.serve(() => ({ html: `<div id="weir"></div>${hasStub ? stub : ''}${browser.tag(siteId)}` }));
+    const page = await (await browser.context()).newPage();
+    await page.goto(`${browser.site.url}/a`);
+    expect(await namesOf(siteId, hasStub ? 2 : 1)).toEqual(hasStub ? ['early', '/a'] : ['/a']);
+  });
 });

@@ -2,7 +2,8 @@ import type { Weir } from './create-weir.ts';
 import type { KeptCall } from './kept-calls.ts';
 
 /** For pages that call `weir` before the deferred script has loaded: keeps the calls, in order. */
-if (!window.weir) {
+// `window.weir` can be an element with the ID `weir`.
+if (!window.weir?.track) {
   const q: KeptCall[] = [];
   const stub: Record<string, unknown> = { q };
   const kept: (keyof Weir)[] = ['track', 'pageview', 'identify', 'optOut', 'optIn', 'setCookieless'];
