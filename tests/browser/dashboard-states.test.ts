@@ -182,24 +182,6 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a page whose file is missing after an upgrade says so, and can be loaded again; the other pages work', async () => {
-    const site = await siteWithHits('Upgraded', '/');
-    const { page } = await openDashboard(browser, `/sites/${site}/overview`);
-    await page.waitForSelector('[data-metric=visitors]');
-    const file = /\/assets\/settings-page-[^/]*\.js$/;
-    await page.route(file, (route) => route.fulfill({ status: 404, body: '' }));
-    await page.getByRole('link', { name: 'Settings' }).click();
-    const problem = page.getByRole('alert').filter({ hasText: 'Weir was updated, or the page failed.' });
-    await problem.waitFor();
-    expect(await violationsOf(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Overview' }).click();
-    await page.waitForSelector('[data-metric=visitors]');
-    await page.getByRole('link', { name: 'Settings' }).click();
-    await page.unroute(file);
-    await problem.getByRole('button', { name: 'Reload' }).click();
-    await page.getByLabel('Domain').waitFor();
-  });
-
   const LIVE = /\/api\/admin\/sites\/[^/]+\/live$/;
   const ALERT = 'The connection was lost.';
   /** A stream that ends at once. The browser itself connects again 10 ms later. */

@@ -1,7 +1,7 @@
 import { EN } from '../src/i18n/en.ts';
 import { createFormats } from '../src/i18n/formats.ts';
 import type { Texts } from '../src/i18n/text-context.tsx';
-import { codeOf, isFound, searchOf } from '../src/reports/named-values.ts';
+import { codeOf, isFound, searchOf } from '../src/suggest/named-values.ts';
 import { bundlePages } from './rendered-page.ts';
 
 const texts: Texts = { ...createFormats('en'), language: 'en', t: (key) => String(EN[key]) };

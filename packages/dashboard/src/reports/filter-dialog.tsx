@@ -1,11 +1,11 @@
 import { useDeferredValue, useId, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
+import { codeOf } from '../suggest/named-values.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
 import { ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { DIMENSIONS, dimensionLabel } from './dimension-view.ts';
 import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
-import { codeOf } from './named-values.ts';
 import { addFilter, type ReportState } from './report-state.ts';
 
 /** Adds a filter. Properties and values that occur in the period are offered. */

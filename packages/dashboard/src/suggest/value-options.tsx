@@ -4,8 +4,8 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { valueText } from '../reports/dimension-view.ts';
 import { canFilter } from '../reports/filter-text.ts';
-import { isFound, searchOf } from '../reports/named-values.ts';
 import type { ReportState } from '../reports/report-state.ts';
+import { isFound, searchOf } from './named-values.ts';
 
 const VALUES_MAX = 30;
 

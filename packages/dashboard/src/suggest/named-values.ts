@@ -1,6 +1,6 @@
 import type { Texts } from '../i18n/text-context.tsx';
-import { BOT_REASONS, DEVICES, valueText } from './dimension-view.ts';
-import { formatFilter } from './filter-text.ts';
+import { BOT_REASONS, DEVICES, valueText } from '../reports/dimension-view.ts';
+import { formatFilter } from '../reports/filter-text.ts';
 
 /** The most values that the admin API returns at once. */
 const ROWS_MAX = 1_000;

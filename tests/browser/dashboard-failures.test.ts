@@ -1,0 +1,85 @@
+import { eventually } from '@weir/testkit/eventually';
+import { openDashboard, violationsOf } from './dashboard-page.ts';
+import { describeBrowser, useBrowser } from './use-browser.ts';
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
+
+describeBrowser('reports and pages of the dashboard that fail or are slow', () => {
+  const browser = useBrowser();
+
+  test('a report that fails shows why, and can be tried again', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Slow' });
+    const { page } = await openDashboard(browser);
+    const asked: string[] = [];
+    let isFailing = true;
+    await page.route(/\/stats\?/, async (route) => {
+      asked.push(route.request().url());
+      if (isFailing) await route.abort();
+      else await route.continue();
+    });
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const problem = page.locator('.series').getByRole('alert');
+    await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
+    isFailing = false;
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    // The site has no hits. As soon as the answer shows this, the page hides the reports.
+    await page.waitForSelector('.install');
+    expect(asked.length).toBeGreaterThan(1);
+
+    // Hours of 90 days are too many buckets. Another interval can be chosen beside the problem.
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview?period=90d&interval=hour`);
+    await problem.filter({ hasText: 'interval must give at most' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Interval: Hours' }).click();
+    expect(await page.getByRole('menuitemradio', { name: 'Hours' }).count()).toBe(0);
+    await page.getByRole('menuitemradio', { name: 'Days' }).click();
+    await page.waitForSelector('.install');
+  });
+
+  test('a panel that takes longer than a second says so, can be cancelled, and can be tried again', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Waiting' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/here' };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page, errors } = await openDashboard(browser);
+    let isAborted = false;
+    page.on('requestfailed', (request) => {
+      isAborted ||= request.url().includes('dimension=page');
+    });
+    // Without an answer, the request waits until the page aborts it.
+    await page.route(/\/breakdown\?.*dimension=page(?:&|$)/, () => undefined);
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const panel = page.locator('[data-panel=pages]');
+    await panel.getByText('This takes longer than a second.').waitFor();
+    await panel.getByRole('button', { name: 'Cancel' }).click();
+    await panel.getByText('Cancelled.').waitFor();
+    await eventually('the request is aborted', () => isAborted);
+    // The other panels show their answers meanwhile.
+    await page.locator('[data-panel=sources] .bar-row').first().waitFor();
+    await page.unroute(/\/breakdown\?.*dimension=page(?:&|$)/);
+    await panel.getByRole('button', { name: 'Try again' }).click();
+    await panel.locator('.bar-row', { hasText: '/here' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('a page whose file is missing after an upgrade says so, and can be loaded again; the other pages work', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Upgraded' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page } = await openDashboard(browser, `/sites/${site}/overview`);
+    await page.waitForSelector('[data-metric=visitors]');
+    const file = /\/assets\/settings-page-[^/]*\.js$/;
+    await page.route(file, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.getByRole('link', { name: 'Settings' }).click();
+    const problem = page.getByRole('alert').filter({ hasText: 'Weir was updated, or the page failed.' });
+    await problem.waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.waitForSelector('[data-metric=visitors]');
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.unroute(file);
+    await problem.getByRole('button', { name: 'Reload' }).click();
+    await page.getByLabel('Domain').waitFor();
+  });
+});
