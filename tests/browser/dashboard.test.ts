@@ -213,6 +213,7 @@ describeBrowser('the dashboard', () => {
     await page.unroute(/\/annotations$/);
     await dialog.getByRole('button', { name: 'Save' }).click();
     const saved = page.locator('.chart-note', { hasText: MARKUP });
+    await saved.waitFor();
     const { client } = browser.weir;
     const [{ annotation_id: id = '' } = {}] = await notes();
     const at = `${new Date().toISOString().slice(0, 10)}T00:00:01.000Z`;

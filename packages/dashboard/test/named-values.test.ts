@@ -1,7 +1,7 @@
 import { EN } from '../src/i18n/en.ts';
 import { createFormats } from '../src/i18n/formats.ts';
 import type { Texts } from '../src/i18n/text-context.tsx';
-import { codeOf, isFound, searchOf } from '../src/suggest/named-values.ts';
+import { isFound, searchOf, valuesOf } from '../src/suggest/named-values.ts';
 import { bundlePages } from './rendered-page.ts';
 
 const texts: Texts = { ...createFormats('en'), language: 'en', t: (key) => String(EN[key]) };
@@ -28,14 +28,17 @@ test('a search by name asks for all values, and finds names and codes', () => {
 });
 
 test.each([
-  ['country', 'germany', 'DE'],
-  ['country', 'DE', 'DE'],
-  ['country', 'Atlantis', 'Atlantis'],
-  ['language', 'German', 'de'],
-  ['device', 'Desktop', 'desktop'],
-  ['bot_reason', 'Known bot', 'known_bot'],
-  ['page', 'Germany', 'Germany'],
-  ['country', '', ''],
-])('a filter on %s by %j has the value %j', (dimension, text, code) => {
-  expect(codeOf(texts, dimension, text)).toBe(code);
+  ['country', 'germany', ['DE']],
+  ['country', 'de', ['DE']],
+  ['country', 'Atlantis', ['Atlantis']],
+  ['language', 'German', ['de', 'de-DE', 'de-AT']],
+  ['language', 'American English', ['en-US']],
+  ['language', 'French', ['fr']],
+  ['device', 'Desktop', ['desktop']],
+  ['bot_reason', 'Known bot', ['known_bot']],
+  ['page', 'Germany', ['Germany']],
+  ['country', '', ['']],
+])('a filter on %s by %j has the values %j', (dimension, text, values) => {
+  const known = dimension === 'language' ? ['de', 'de-DE', 'de-AT', 'en-US', 'en-GB', 'pl'] : ['DE', 'FR'];
+  expect(valuesOf(texts, dimension, text, known)).toEqual(values);
 });

@@ -17,6 +17,14 @@ test('a page that is shown again after it was hidden requests answers again that
       refetchOnMount: false,
     }).subscribe(() => undefined);
   const ends = [observe('old', HOUR_MS), observe('new', 0)];
+  // A query that was cancelled has no answer. It is not asked again by itself.
+  const cancelled = new QueryObserver(client, {
+    queryKey: ['cancelled'],
+    queryFn: ({ signal }) => new Promise(() => void signal.addEventListener('abort', () => asked.push('aborted'))),
+  });
+  ends.push(cancelled.subscribe(() => undefined));
+  await client.cancelQueries({ queryKey: ['cancelled'] });
+  expect(asked.splice(0)).toEqual(['aborted']);
   focusManager.setFocused(false);
   focusManager.setFocused(true);
   await new Promise(setImmediate);

@@ -2,6 +2,8 @@ import {
   keepPreviousData,
   QueryCache,
   QueryClient,
+  type QueryKey,
+  type QueryMeta,
   useMutation,
   useQuery,
   useQueryClient,
@@ -31,8 +33,9 @@ export function createQueryClient(): QueryClient {
         networkMode: 'always',
         refetchOnReconnect: true,
         staleTime: STALE_MS,
-        // A hidden page asks nothing. When it is shown again, answers that are older than `staleTime` are requested again.
-        refetchOnWindowFocus: true,
+        // A hidden page asks nothing. When it is shown again, an answer is requested again if it would have been meanwhile.
+        refetchOnWindowFocus: ({ state: { data, dataUpdatedAt }, queryKey, meta }) =>
+          data !== undefined && Date.now() - dataUpdatedAt >= pauseOf(queryKey, meta),
         retry: (count, error) => count < RETRIES_MAX && error instanceof AdminError && error.status === 503,
         retryDelay: (_, error) => ((error instanceof AdminError && error.retryAfterSeconds) || 1) * 1_000,
       },
@@ -43,6 +46,21 @@ export function createQueryClient(): QueryClient {
 
 /** How long the last request of each query took, in milliseconds, also if it failed. */
 const timings = new Map<string, number>();
+
+/** The pause after the answer of a query. It depends on how long the answer took (docs/decisions/0052). */
+function pauseOf(key: QueryKey, meta: QueryMeta | undefined, isError = false): number {
+  const refresh = (meta?.refresh ?? true) as NonNullable<Options<OperationId>['refresh']>;
+  if (typeof refresh === 'number') return refresh;
+  const text = JSON.stringify(key);
+  return refreshPause(
+    text,
+    { tookMs: timings.get(text) ?? 0, isError },
+    typeof refresh === 'boolean' ? undefined : refresh,
+  );
+}
+
+/** Whether Weir refuses the request itself, for example because the report takes too long. The same request would be refused again. */
+const isRefused = (error: unknown): boolean => error instanceof AdminError && error.status === 400;
 
 interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> {
   readonly enabled?: boolean;
@@ -94,16 +112,9 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
     ...(until && { staleTime: ({ state: { data } }) => (isLast(data) ? Number.POSITIVE_INFINITY : STALE_MS) }),
     ...(keep && { placeholderData: keepPreviousData }),
     ...(refresh !== false && {
-      refetchInterval: ({ state: { status, data } }) =>
-        isLast(data)
-          ? false
-          : typeof refresh === 'number'
-            ? refresh
-            : refreshPause(
-                text,
-                { tookMs: timings.get(text) ?? 0, isError: status === 'error' },
-                refresh === true ? undefined : refresh,
-              ),
+      meta: { refresh },
+      refetchInterval: ({ state: { status, data, error }, queryKey, meta }) =>
+        isLast(data) || isRefused(error) ? false : pauseOf(queryKey, meta, status === 'error'),
     }),
   });
 }

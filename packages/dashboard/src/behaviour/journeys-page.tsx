@@ -4,6 +4,7 @@ import { useLocation } from '../app/location.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ExplainButton } from '../reports/explain-button.tsx';
+import { canFilter } from '../reports/filter-text.ts';
 import { ReportBar } from '../reports/report-bar.tsx';
 import { changeReport, useReportState } from '../reports/report-state.ts';
 import { ActionInput } from '../suggest/action-input.tsx';
@@ -74,7 +75,7 @@ export function JourneysPage() {
                         <button
                           type="button"
                           className="bar-row"
-                          disabled={row.value === ''}
+                          disabled={row.value === '' || !canFilter(row.value)}
                           onClick={() => changeReport({ page: row.value })}
                         >
                           <span

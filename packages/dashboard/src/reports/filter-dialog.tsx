@@ -1,8 +1,8 @@
 import { useDeferredValue, useId, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
-import { codeOf } from '../suggest/named-values.ts';
+import { valuesOf } from '../suggest/named-values.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
-import { ValueOptions } from '../suggest/value-options.tsx';
+import { useValues, ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { DIMENSIONS, dimensionLabel } from './dimension-view.ts';
 import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
@@ -20,7 +20,9 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
   const [value, setValue] = useState('');
   const name = dimension === 'property' ? `property:${property.trim()}` : dimension;
   const word = useDeferredValue(value.trim());
-  const known = usePropertyNames(state, dimension === 'property');
+  const properties = usePropertyNames(state, dimension === 'property');
+  const values = { dimension: name, state, word, enabled: name !== 'property:' };
+  const known = useValues(values);
   return (
     <Dialog title={t('filter.add')} onClose={onClose}>
       <form
@@ -32,7 +34,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
           addFilter(state.filters, {
             dimension: name,
             operator,
-            values: [isWhole ? codeOf(texts, dimension, value) : value],
+            values: isWhole ? valuesOf(texts, dimension, value, known) : [value],
           });
           onClose();
         }}
@@ -73,7 +75,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
           </label>
         )}
         <datalist id={names}>
-          {known.data?.properties.map((one) => (
+          {properties.data?.properties.map((one) => (
             <option key={one.name} value={one.name} />
           ))}
         </datalist>
@@ -88,7 +90,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
             onChange={(event) => setValue(event.target.value)}
           />
         </label>
-        <ValueOptions key={name} id={list} dimension={name} state={state} word={word} enabled={name !== 'property:'} />
+        <ValueOptions key={name} id={list} {...values} />
         <p className="note">{t(operator.startsWith('matches') ? 'filter.globHint' : 'filter.emptyHint')}</p>
         <div className="actions">
           <button type="submit" className="button primary">

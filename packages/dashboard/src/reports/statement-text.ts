@@ -19,7 +19,7 @@ interface ReadStatement {
 /** Reads a statement with an optional last line `-- params: {"name": value}`. */
 export function readStatement(text: string): ReadStatement {
   const query = text.trim();
-  const [line, json = ''] = /(?:^|\n)[ \t]*--[ \t]*params:(.*)$/.exec(query) ?? [];
+  const [line, json = ''] = /(?:^|\n)[ \t]*--[ \t]*params:([^\n]*)$/.exec(query) ?? [];
   if (line === undefined) return { query };
   const params = parseObject(json);
   return params === undefined ? { query, isWrong: true } : { query: query.slice(0, -line.length).trim(), params };

@@ -4,6 +4,8 @@ import { formatFilter } from '../reports/filter-text.ts';
 
 /** The most values that the admin API returns at once. */
 const ROWS_MAX = 1_000;
+/** The most values of one filter. */
+const FILTER_VALUES_MAX = 50;
 
 /** All pairs of letters. Those that are no codes have no name. */
 const pairs = (alphabet: string): readonly string[] =>
@@ -43,11 +45,27 @@ export function isFound(texts: Texts, dimension: string, value: string, word: st
   return [value, valueText(texts, dimension, value)].some((text) => lower(text).includes(lower(word)));
 }
 
-/** The code of the value with this name. Returns other texts as they are. */
-export function codeOf(texts: Texts, dimension: string, text: string): string {
-  const codes = text.trim() === '' || !isNamed(dimension) ? [] : (CODES[dimension]?.() ?? []);
-  if (codes.includes(text)) return text;
-  return codes.find((code) => lower(valueText(texts, dimension, code)) === lower(text.trim())) ?? text;
+/**
+ * The values that a filter on a typed text means: those of `known` with this name, or in this language, such as `de-DE` for "German". Without any, the
+ * code with this name, or the text itself.
+ */
+export function valuesOf(texts: Texts, dimension: string, text: string, known: readonly string[]): readonly string[] {
+  const word = lower(text.trim());
+  if (word === '' || !isNamed(dimension)) return [text];
+  const names = (value: string): readonly string[] => [
+    value,
+    valueText(texts, dimension, value),
+    ...(dimension === 'language' ? [valueText(texts, dimension, value.split('-')[0] ?? '')] : []),
+  ];
+  const found = known.filter((value) => names(value).some((name) => lower(name) === word));
+  return found.length > 0 ? found.slice(0, FILTER_VALUES_MAX) : [codeOf(texts, dimension, text)];
 }
 
-const lower = (text: string): string => text.toLocaleLowerCase();
+/** The code of the value with this name. Returns other texts as they are. */
+function codeOf(texts: Texts, dimension: string, text: string): string {
+  const codes = text.trim() === '' || !isNamed(dimension) ? [] : (CODES[dimension]?.() ?? []);
+  const word = lower(text.trim());
+  return codes.find((code) => lower(code) === word || lower(valueText(texts, dimension, code)) === word) ?? text;
+}
+
+const lower = (text: string): string => text.toLowerCase();

@@ -9,19 +9,20 @@ import { isFound, searchOf } from './named-values.ts';
 
 const VALUES_MAX = 30;
 
-interface Props {
-  /** The ID that the attribute `list` of an input names. */
-  readonly id: string;
+interface ValuesProps {
   readonly dimension: string;
   readonly state: ReportState;
   /** The text that the reader has typed. Values that contain it, in their name or in their code, are offered. */
   readonly word: string;
   readonly enabled?: boolean;
 }
+interface Props extends ValuesProps {
+  /** The ID that the attribute `list` of an input names. */
+  readonly id: string;
+}
 
-/** Offers values of a dimension that occur in the period, for an input. */
-export function ValueOptions({ id, dimension, state, word, enabled = true }: Props) {
-  const texts = useTexts();
+/** The values of a dimension that occur in the period. Those of a dimension without names contain the typed text. */
+export function useValues({ dimension, state, word, enabled = true }: ValuesProps): readonly string[] {
   const { site_id } = useSite();
   const search = searchOf(dimension, word, VALUES_MAX);
   const query = {
@@ -31,12 +32,19 @@ export function ValueOptions({ id, dimension, state, word, enabled = true }: Pro
     filter: [...(state.query.filter ?? []), ...search.filter],
   } as QueryOf<'breakdown'>;
   const found = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
-  const rows = found.data?.rows.filter(({ value }) => canFilter(value) && isFound(texts, dimension, value, word)) ?? [];
+  return found.data?.rows.map(({ value }) => value) ?? [];
+}
+
+/** Offers values of a dimension that occur in the period, for an input. */
+export function ValueOptions({ id, ...asked }: Props) {
+  const texts = useTexts();
+  const { dimension, word } = asked;
+  const values = useValues(asked).filter((value) => canFilter(value) && isFound(texts, dimension, value, word));
   return (
     <datalist id={id}>
-      {rows.slice(0, VALUES_MAX).map((row) => (
-        <option key={row.value} value={row.value}>
-          {valueText(texts, dimension, row.value)}
+      {values.slice(0, VALUES_MAX).map((value) => (
+        <option key={value} value={value}>
+          {valueText(texts, dimension, value)}
         </option>
       ))}
     </datalist>
