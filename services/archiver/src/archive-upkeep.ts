@@ -43,8 +43,8 @@ export function startArchiveUpkeep(deps: ArchiveUpkeepDeps): { close(): Promise<
 }
 
 /**
- * Deletes the leftovers of interrupted uploads and the segments that are older than the retention, then writes the manifest of the other
- * segments.
+ * Deletes the segments that are older than the retention, writes the manifest of the other segments, and then deletes the leftovers of interrupted
+ * uploads.
  */
 export async function keepArchive({
   store,
@@ -52,7 +52,6 @@ export async function keepArchive({
   logger,
   limits,
 }: Omit<ArchiveUpkeepDeps, 'isLeader'>): Promise<void> {
-  await removeLeftovers(store, clock());
   if (limits.retentionMs !== undefined) {
     const segments = await expireSegments(store, clock() - limits.retentionMs, logger);
     if (segments > 0) logger.info({ segments }, 'deleted segments of the archive that are older than its retention');
@@ -60,4 +59,5 @@ export async function keepArchive({
   const partitions = await summariseArchive(store);
   const text = `${JSON.stringify({ writtenAt: new Date(clock()).toISOString(), partitions }, undefined, 1)}\n`;
   await store.put(MANIFEST_NAME, Buffer.from(text));
+  await removeLeftovers(store, clock());
 }

@@ -13,7 +13,7 @@ export async function openAnswer(
   url: string,
   { body, ...options }: Pick<RequestOptions, 'method' | 'headers' | 'signal'> & { readonly body?: string },
 ): Promise<IncomingMessage> {
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const send = new URL(url).protocol === 'https:' ? httpsRequest : httpRequest;
   const request = send(url, { ...options, agent: false });
   request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS));
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;

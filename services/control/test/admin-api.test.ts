@@ -85,6 +85,16 @@ describe('sites', () => {
     expect(body.data.limits).not.toHaveProperty('collect');
     expect((await weir.call('PATCH', '/sites/none', change)).status).toBe(404);
   });
+  test('a site with a zone that reports cannot use has reports in UTC, and its other fields can be changed', async () => {
+    await addSite('zoned');
+    const site = weir.registry.site('zoned');
+    if (site === undefined) throw new Error('the registry does not have the site');
+    await weir.registry.putSite({ ...site, timezone: 'IST' });
+    expect((await weir.call('PATCH', '/sites/zoned', { name: 'Z' })).body.data).toMatchObject({ name: 'Z' });
+    expect((await weir.call('PATCH', '/sites/zoned', { timezone: 'PST' })).status).toBe(400);
+    expect((await weir.call('GET', '/sites/zoned/stats')).body.data).toMatchObject({ timezone: 'UTC' });
+    expect((await weir.call('GET', '/stats')).status).toBe(200);
+  });
   test('DELETE removes a site', async () => {
     await addSite('removed');
     expect((await weir.call('DELETE', '/sites/removed')).status).toBe(200);

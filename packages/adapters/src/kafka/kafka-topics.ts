@@ -5,10 +5,10 @@ import { brokerErrorType, eventLogUnavailable } from './kafka-errors.ts';
 import type { KafkaLink } from './kafka-link.ts';
 import { ConfigResourceTypes, findController } from './kafkajs-private.ts';
 
-/** The content of infra/kafka/topics.json. */
 /** The default of Kafka for `max.message.bytes`. */
 const MESSAGE_BYTES_MAX = 1_048_588;
 
+/** The content of infra/kafka/topics.json. */
 export interface TopicsSpec {
   readonly replicationFactor: number;
   readonly minInsyncReplicas: number;

@@ -119,6 +119,8 @@ export function openFileObjectStore(root: string): ObjectStore {
   async function removeLeftovers(folder: string, before: number): Promise<void> {
     for (const entry of (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? []) {
       const path = join(folder, entry.name);
+      // Such a folder has no objects (`walk`), and can belong to the file system, for example to its snapshots.
+      if (entry.isDirectory() && entry.name.startsWith('.')) continue;
       if (entry.isDirectory()) await removeLeftovers(path, before);
       else if (entry.name.startsWith(TEMPORARY)) {
         const found = await unlessMissing(stat(path));

@@ -33,7 +33,8 @@ export interface S3Location extends S3Config {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-const REQUEST_TIMEOUT_MS = 60_000;
+/** The time in which the answer to a request must begin. The upload of a part is a part of this time: two parts at once need 2 Mbit/s. */
+const REQUEST_TIMEOUT_MS = 600_000;
 /**
  * The size of a part of an upload. S3 accepts 10,000 parts, so a stream can have 625 GiB. Two parts are in memory at the same time, and the next
  * one while it is collected. A stream that is smaller than a part needs less.

@@ -15,7 +15,7 @@ export interface ImportLease {
   settledAt: number;
   /**
    * Whether the tables have lines that the ledger does not know, because the registry was restored from an older dump. Every chunk is then compared
-   * with the tables. Undefined until the first hits of this lease were compared.
+   * with the tables. Undefined until the first hits of this lease that the ledger does not know were compared.
    */
   isLedgerOld?: boolean;
 }

@@ -81,8 +81,8 @@ async function hitsToAppend(
   hits: readonly ImportHit[],
 ): Promise<readonly ImportHit[] | Reply> {
   const isNew = ({ line }: ImportHit): boolean => !lease.isLedgerOld && line > entry.linesPending;
-  if (lease.isLedgerOld === undefined && hits.length > 0) {
-    const unknown = hits.filter(isNew);
+  const unknown = hits.filter(isNew);
+  if (lease.isLedgerOld === undefined && unknown.length > 0) {
     const unstored = await findUnstoredHits(deps, entry.siteId, entry.fileDigest, unknown);
     lease.isLedgerOld = unstored.length < unknown.length;
   }

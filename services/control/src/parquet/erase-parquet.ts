@@ -3,7 +3,7 @@ import type { ParquetErasure } from '@weir/ports/registry';
 import { removeLeftovers } from '@weir/runtime/archive/remove-leftovers';
 import type { EraseArchive } from '../erasure/erase-archive.ts';
 import { logsOfRound, PARTS, type ParquetRound, parsePartName, readRound } from './parquet-rounds.ts';
-import { missingLogs, storePart } from './parquet-rows.ts';
+import { storedLogs, storePart } from './parquet-rows.ts';
 
 /**
  * Stores the Parquet files of a site again, for each day with erased or expired rows. An expired row may have belonged to the erased person.
@@ -22,7 +22,7 @@ export async function eraseParquet(
     { site },
   );
   const days = new Set(rows.map(({ day }) => day));
-  const isComplete = new Map<number, boolean>();
+  const logs = await storedLogs(analytics);
   const rounds = new Map<number, ParquetRound>();
   const roundOf = async (round: number): Promise<ParquetRound> => {
     const found = rounds.get(round) ?? (await readRound(store, round));
@@ -35,9 +35,7 @@ export async function eraseParquet(
     const part = parsePartName(name);
     if (part === undefined) continue;
     const [before, round] = [await roundOf(part.round - 1), await roundOf(part.round)];
-    if (!isComplete.has(part.round))
-      isComplete.set(part.round, (await missingLogs(analytics, logsOfRound(before, round))).length === 0);
-    if (isComplete.get(part.round) !== true) left++;
+    if (logsOfRound(before, round).some((log) => !logs.has(log))) left++;
     else if (days.has(part.day)) {
       assertOwn();
       await storePart({ analytics, store }, part, before, round);

@@ -13,7 +13,7 @@ import {
   putRound,
   readRound,
 } from './parquet-rounds.ts';
-import { missingLogs, partsOf, storePart } from './parquet-rows.ts';
+import { partsOf, storedLogs, storePart } from './parquet-rows.ts';
 
 export interface ParquetDeps {
   readonly store: ObjectStore;
@@ -60,7 +60,8 @@ export async function exportParquet(
     await putRound(store, round);
   }
   const before = await readRound(store, round.round - 1);
-  const missing = await missingLogs(deps.analytics, logsOfRound(before, round));
+  const logs = await storedLogs(deps.analytics);
+  const missing = logsOfRound(before, round).filter((log) => !logs.has(log));
   if (missing.length > 0) {
     warnOnce(
       deps,

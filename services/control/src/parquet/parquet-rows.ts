@@ -32,14 +32,11 @@ function rowsOfRound(before: ParquetRound, round: ParquetRound): { readonly sql:
   };
 }
 
-/** Returns those of the logs of which the tables have no row. */
-export async function missingLogs(
-  { select }: Pick<Analytics, 'select'>,
-  logs: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await select<{ log_id: string }>('SELECT DISTINCT toString(log_id) AS log_id FROM records');
-  const known = new Set(rows.map(({ log_id }) => log_id));
-  return logs.filter((log) => !known.has(log));
+/** The IDs of the logs of which the tables have rows. */
+export async function storedLogs({ select }: Pick<Analytics, 'select'>): Promise<ReadonlySet<string>> {
+  // With GROUP BY, ClickHouse reads the projection `offsets` and not the column.
+  const rows = await select<{ id: string }>('SELECT toString(log_id) AS id FROM records GROUP BY log_id');
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Lists the files that a round exports, sorted by name. */

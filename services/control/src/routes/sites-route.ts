@@ -71,7 +71,8 @@ export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): 
     const { queryAllow: allowed, ...rest } = site;
     const { name = site.name, domain = site.domain, timezone = site.timezone, limits } = body.value;
     const { query_allow: queryAllow = allowed, identity_verification: verification } = body.value;
-    if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
+    // An earlier version of Weir may have accepted the site's own zone (`zoneOf`).
+    if (timezone !== site.timezone && !isTimezone(timezone)) return invalid(TIMEZONE_RULE);
     const keep = changeKeep(site.keep ?? {}, body.value.keep);
     const refused = keepProblem(keepOf({ keep }, deps.keep));
     if (refused !== undefined) return invalid(`keep: ${refused}`);

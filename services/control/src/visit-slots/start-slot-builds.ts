@@ -41,6 +41,16 @@ const REST_MAX_MS = 10_000;
 
 class TablesChanged extends Error {}
 
+/** Whether ClickHouse refuses the statement itself, for example because it exceeds its own limits. Then it does not help to repeat it. */
+function isRefused(error: unknown): boolean {
+  if (isDependencyError(error, 'analytics_refused')) return true;
+  const text = isDependencyError(error, 'analytics_unavailable') ? error.message : '';
+  return (
+    /timeout exceeded/i.test(text) ||
+    (/memory limit exceeded/i.test(text) && !/(?:user\)?|total\)) memory limit/i.test(text))
+  );
+}
+
 /**
  * Builds the slots of the closed days (`CLOSED_AFTER_DAYS`), newest days first (docs/decisions/0047). Several processes can do this at the same time:
  * the last build of a day counts.
@@ -80,7 +90,10 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
       for (const days of groups) await build(days);
       newContext().assertUnchanged();
       await removeOldSlots(newContext(), siteId);
-      await compareSomeDay(siteId);
+      await compareSomeDay(siteId).catch((error: unknown) => {
+        if (!isRefused(error)) throw error;
+        logger.error({ site: siteId, problem: problemText(error) }, 'the reports of a built day cannot be compared');
+      });
     }
   }
 
@@ -105,7 +118,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     const startedAt = clock();
     const built = await buildDays(newContext(), days).catch((error: unknown): BuiltDays => {
       // ClickHouse refuses this statement, for example because a day needs too much memory. Other days can still be built.
-      if (!isDependencyError(error, 'analytics_refused')) throw error;
+      if (!isRefused(error)) throw error;
       logger.error({ site: days.siteId, problem: problemText(error) }, 'days cannot be built, reports read their rows');
       return { days: 0, slots: 0, skipped: daysOf(days) };
     });

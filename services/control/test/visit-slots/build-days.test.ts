@@ -224,7 +224,9 @@ test('a site whose days ClickHouse refuses does not stop the builds of other sit
       ...analytics,
       change: (statement) =>
         statement.includes("'refused'")
-          ? Promise.reject(new DependencyError('analytics_refused', 'needs more memory than is allowed'))
+          ? Promise.reject(
+              new DependencyError('analytics_unavailable', 'Query memory limit exceeded: would use 12 MiB'),
+            )
           : analytics.change(statement),
     },
     registry: { erasures: () => [], expiry: nothing, replay: nothing, writersPause: nothing } as unknown as Registry,
