@@ -3,7 +3,9 @@ import type { AcceptedTable } from './accepted-blocks.ts';
 import { holds, namesIn, parsePart, partsOf, type TableFolder } from './table-folders.ts';
 import { BEGINNING, dropTokens, newestLog, readTokens, type TokenEntry } from './token-log.ts';
 
-const BROKEN = /^broken-on-start_(.*?)(?:_try\d+)?$/;
+/** With this prefix, the engine moves a damaged part away. */
+export const BROKEN_PREFIX = 'broken-on-start_';
+const BROKEN = new RegExp(`^${BROKEN_PREFIX}(.*?)(?:_try\\d+)?$`);
 
 /**
  * Drops the tokens of parts that are missing, so that the inserts can be repeated. An insert first writes its token into the table's

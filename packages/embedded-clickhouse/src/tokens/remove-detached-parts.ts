@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DETACHED, PREFIX } from './detach-doubtful-parts.ts';
+import { BROKEN_PREFIX } from './drop-orphaned-tokens.ts';
 import { namesIn, tableFolders } from './table-folders.ts';
 
 /** How long the parts stay that a repair has moved away. An operator can look at them until then (docs/operations.md). */
@@ -9,7 +10,7 @@ export const DETACHED_KEPT_MS = 7 * 24 * 3_600_000;
 export const DETACHED_PERIOD_MS = 3_600_000;
 
 /**
- * Removes the parts that a repair moved away longer than `keptMs` ago. Their rows can be those of a person who was erased since then, so
+ * Removes the parts that a repair, or the engine because they are damaged, moved away longer than `keptMs` ago. Their rows can be those of a person who was erased since then, so
  * they cannot stay for ever. Returns the number of removed parts.
  */
 export function removeDetachedParts(folder: string, keptMs: number, now: number): number {
@@ -19,7 +20,7 @@ export function removeDetachedParts(folder: string, keptMs: number, now: number)
 }
 
 /**
- * Repairs move parts away, and `removeDetachedParts` removes them later. Returns when the last of them will be removed, in Unix
+ * Repairs and the engine move parts away, and `removeDetachedParts` removes them later. Returns when the last of them will be removed, in Unix
  * milliseconds; undefined if there are none.
  */
 export function detachedUntil(folder: string): number | undefined {
@@ -30,7 +31,7 @@ export function detachedUntil(folder: string): number | undefined {
 function detachedParts(folder: string): readonly { readonly path: string; readonly movedAt: number }[] {
   return tableFolders(folder).flatMap((table) =>
     namesIn(join(table.path, DETACHED))
-      .filter((part) => part.startsWith(PREFIX))
+      .filter((part) => part.startsWith(PREFIX) || part.startsWith(BROKEN_PREFIX))
       .flatMap((name) => {
         const path = join(table.path, DETACHED, name);
         // The ctime is the time of the move: renaming a folder changes its ctime, but not its mtime. Without it, the part was removed meanwhile.
