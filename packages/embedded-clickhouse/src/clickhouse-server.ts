@@ -24,12 +24,16 @@ const WAITING_MAX = 256;
 const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
 const RELOAD_PERIOD_MS = 30_000;
+/** One failure can be chance, for example while large statements need all memory. */
+const FAILURES_BEFORE_WARNING = 3;
 const ACCEPT_PERIOD_MS = 30_000;
 /** `endSoon` ends the process after this time, so that a running insert can still be answered. */
 const ANSWER_WITHIN_MS = 100;
 
 const DETACHED =
   'the tables had parts of inserts that were never acknowledged: moved them to the folder `detached` (docs/operations.md)';
+const NOT_RELOADED =
+  'ClickHouse cannot reload the links of visitors to profiles: `profile_id` of new links is computed more slowly, and after a restart it can fail';
 const KEPT =
   'the tables have parts of inserts that were never acknowledged, merged with other rows: their rows may be stored twice, see `weir audit`';
 
@@ -185,12 +189,23 @@ function removeOldDetachedParts(folder: string): NodeJS.Timeout {
 /** Reloads the dictionaries every 30 s. A ClickHouse server does this after their LIFETIME; the embedded engine does not. */
 function reloadDictionaries(engine: Engine): NodeJS.Timeout {
   let underWay = false;
+  let failures = 0;
   return setInterval(() => {
     if (underWay) return;
     underWay = true;
     engine
       .run({ setup: [], statement: 'SYSTEM RELOAD DICTIONARIES', data: undefined, format: 'Null' })
-      .catch((error: unknown) => process.stderr.write(`cannot reload the dictionaries: ${String(error)}\n`))
+      .then(
+        () => {
+          failures = 0;
+        },
+        (error: unknown) => {
+          failures += 1;
+          process.stderr.write(`cannot reload the dictionaries: ${String(error)}\n`);
+          if (failures === FAILURES_BEFORE_WARNING)
+            send({ type: 'warning', message: NOT_RELOADED, fields: { reason: String(error) } });
+        },
+      )
       .finally(() => {
         underWay = false;
       });
