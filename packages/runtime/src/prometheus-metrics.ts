@@ -57,6 +57,8 @@ export interface ConsumeMetrics {
   dead(partition: number): void;
   /** Sets the age of the oldest record of the batch that was delivered last. */
   delay(partition: number, seconds: number): void;
+  /** Call it while that batch waits, for example because an insert failed: its age grows. */
+  waiting(partition: number): void;
   /** Call it when the partition is assigned. Its alarm is 0, and the counters that cause alerts exist. */
   assigned(partition: number): void;
   /** Sets whether the partition has an alarm now. */
@@ -105,6 +107,9 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
       registers: [registry],
     });
 
+  /** The last age of each partition, in seconds, and when it was set. */
+  const delivered = new Map<number, { readonly age: number; readonly at: number }>();
+
   return {
     records: (partition, count) => records.inc({ role, partition }, count),
     repeats: (partition, count) => repeats.inc({ role, partition }, count),
@@ -115,7 +120,14 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     failure: (partition, code) => failures.inc({ role, partition, code }),
     alarm: (partition) => alarms.inc({ role, partition }),
     dead: (partition) => dead.inc({ role, partition }),
-    delay: (partition, age) => delay.set({ role, partition }, age),
+    delay(partition, age) {
+      delivered.set(partition, { age, at: performance.now() });
+      delay.set({ role, partition }, age);
+    },
+    waiting(partition) {
+      const last = delivered.get(partition);
+      if (last !== undefined) delay.set({ role, partition }, last.age + (performance.now() - last.at) / 1000);
+    },
     assigned(partition) {
       // Prometheus sees no increase of a counter that begins with 1.
       alarms.inc({ role, partition }, 0);
@@ -124,6 +136,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     },
     alarmed: (partition, hasAlarm) => alarm.set({ role, partition }, hasAlarm ? 1 : 0),
     revoked(partition) {
+      delivered.delete(partition);
       delay.remove({ role, partition });
       alarm.remove({ role, partition });
     },

@@ -256,6 +256,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
           continue;
         }
         reportFailure(error, retries >= TRIES_BEFORE_ALARM, deps);
+        if (pieces.length > 0) metrics.waiting(partition);
         await pauseBeforeRetry(retries++, signal);
         if (isDependencyError(error, 'generation_changed')) state = 'reopen';
         else state = pieces.length === 0 ? 'gather' : 'plan';

@@ -1,6 +1,7 @@
 import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import type { RecordsBatch } from '@weir/ports/analytics';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { assertStored } from '../src/insert-batch.ts';
 import { UNKNOWN_SETTLES_MS } from '../src/write-partition.ts';
@@ -143,4 +144,22 @@ test('the check of records after a success that may have been dropped as a repea
   await harness.caughtUp();
   await writer.close();
   await assertStored(engine.analytics, { plan, lastLine: 2 }, logId, 0);
+});
+
+test('while inserts fail, the delay of the partition grows: otherwise no alert would see that the writer is behind', async () => {
+  const metrics = createMetrics();
+  const delays: Promise<number>[] = [];
+  const readDelay = async (): Promise<number> =>
+    (await metrics.getSingleMetric('weir_consume_delay_seconds')?.get())?.values[0]?.value ?? 0;
+  const { analytics } = answering(async (batch, tries) => {
+    if (tries > 3) return engine.analytics.insertRecords(batch);
+    delays.push(readDelay());
+    throw gone;
+  });
+  await harness.put(range(0, 5));
+  const writer = await harness.start({ analytics, metrics });
+  await harness.caughtUp();
+  await writer.close();
+  const [first = 0, ...later] = await Promise.all(delays);
+  expect(later.map((delay) => delay > first)).toEqual([true, true]);
 });
