@@ -72,6 +72,10 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     (registry.getSingleMetric(name) as Counter | undefined) ??
     new Counter({ name, help, labelNames: ['role', 'partition', ...labels], registers: [registry] });
 
+  const gauge = (name: string, help: string): Gauge =>
+    (registry.getSingleMetric(name) as Gauge | undefined) ??
+    new Gauge({ name, help, labelNames: ['role', 'partition'], registers: [registry] });
+
   const records = counter('weir_consumed_records_total', 'Processed records.');
   const repeats = counter(
     'weir_repeated_records_total',
@@ -80,14 +84,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
   const batches = counter('weir_batches_total', 'Batches written to the next stage of the pipeline.');
   const failures = counter('weir_consume_failures_total', 'Failures that are retried.', ['code']);
   const alarms = counter('weir_alarms_total', 'Alarms of partitions. Each one needs an operator.');
-  const alarm =
-    (registry.getSingleMetric('weir_partition_alarm') as Gauge | undefined) ??
-    new Gauge({
-      name: 'weir_partition_alarm',
-      help: '1 while the partition has an alarm, otherwise 0.',
-      labelNames: ['role', 'partition'],
-      registers: [registry],
-    });
+  const alarm = gauge('weir_partition_alarm', '1 while the partition has an alarm, otherwise 0.');
   const dead = counter('weir_dead_rows_total', 'Rows that ClickHouse refused.');
   const seconds =
     (registry.getSingleMetric('weir_batch_seconds') as Histogram | undefined) ??
@@ -98,14 +95,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
       buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers: [registry],
     });
-  const delay =
-    (registry.getSingleMetric('weir_consume_delay_seconds') as Gauge | undefined) ??
-    new Gauge({
-      name: 'weir_consume_delay_seconds',
-      help: 'Age of the oldest record of the current batch.',
-      labelNames: ['role', 'partition'],
-      registers: [registry],
-    });
+  const delay = gauge('weir_consume_delay_seconds', 'Age of the oldest record of the current batch.');
 
   /** The last age of each partition, in seconds, and when it was set. */
   const delivered = new Map<number, { readonly age: number; readonly at: number }>();

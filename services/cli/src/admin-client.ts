@@ -65,14 +65,10 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(timeoutMs ?? CALL_TIMEOUT_MS),
       };
-      const response =
-        timeoutMs === undefined
-          ? await request(url, `/api/admin${path}`, init)
-          : await openAnswer(`${url}/api/admin${path}`, init)
-              .then(readWhole)
-              .catch((error) => {
-                throw unreachable(url, error, timeoutMs);
-              });
+      const target = `${url}/api/admin${path}`;
+      const send = async () =>
+        timeoutMs === undefined ? fetchWhole(target, init) : readWhole(await openAnswer(target, init));
+      const response = await reach(url, send, timeoutMs);
       const envelope = parseEnvelope(response.text);
       if (envelope?.status === 'success') return envelope.data as T;
       throw refusal(url, response, envelope);
@@ -99,12 +95,10 @@ async function readWhole(answer: IncomingMessage): Promise<Answer> {
   return { status: answer.statusCode ?? 0, text: await text(answer), retryAfterSeconds };
 }
 
-async function request(url: string, path: string, init: RequestInit): Promise<Answer> {
-  return reach(url, async () => {
-    const response = await fetch(url + path, init);
-    const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
-    return { status: response.status, text: await response.text(), retryAfterSeconds };
-  });
+async function fetchWhole(url: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init);
+  const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
+  return { status: response.status, text: await response.text(), retryAfterSeconds };
 }
 
 function secondsOf(retryAfter: string | null | undefined): number | undefined {
@@ -112,11 +106,11 @@ function secondsOf(retryAfter: string | null | undefined): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-async function reach<T>(url: string, work: () => Promise<T>): Promise<T> {
+async function reach<T>(url: string, work: () => Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw unreachable(url, error, CALL_TIMEOUT_MS);
+    throw unreachable(url, error, timeoutMs);
   }
 }
 
