@@ -3,6 +3,7 @@ import { dirname, join, sep } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { RESTORE_PART } from '@weir/runtime/data-folder';
+import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { readChunks } from './chunk-repository.ts';
 import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from './snapshot.ts';
 
@@ -60,15 +61,6 @@ export async function restoreBackup<T>(
   await rmdir(part);
   await syncFolder(into);
   return { snapshot, finished };
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 /** Receives the bytes of a file, and undefined at its end. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, type Dirent } from 'node:fs';
-import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
+import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { type FileLock, lockFile } from '@weir/runtime/file-lock';
 import { objectContent } from './object-content.ts';
 import { assertObjectName } from './object-names.ts';
@@ -155,12 +156,7 @@ function byObjectName(a: Dirent, b: Dirent): number {
 /** Syncs all folders up to the parent of `root`: after a power loss, a new file or folder exists only if its parent folder was synced. */
 async function syncFolders(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length >= dirname(root).length; at = dirname(at)) {
-    const handle = await open(at, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await syncFolder(at);
     if (at === dirname(at)) return;
   }
 }

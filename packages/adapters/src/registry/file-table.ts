@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
+import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { createTableStore, type TableStore } from './table-store.ts';
 
 type Rows = readonly (readonly [key: string, value: string])[];
@@ -60,15 +61,6 @@ async function overwrite(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   await file.write(Buffer.alloc(size), 0, size, 0);
   await file.sync();
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 async function unlessBroken<T>(path: string, work: () => Promise<T>): Promise<T> {
