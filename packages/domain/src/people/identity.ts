@@ -5,7 +5,7 @@ import { FieldError } from '../ingest/field-error.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { rule, toFieldError, validator } from '../json/json-schema.ts';
 import { keysInTextOrder } from '../records/body-text.ts';
-import { isImageUrl, toImageUrl } from './image-url.ts';
+import { isImageUrl, storedImageUrl } from './image-url.ts';
 
 /** An identity (docs/api.md, Fields of an identity) after it was read. A text that was not sent is empty. */
 export interface Identity {
@@ -91,7 +91,9 @@ export function readBrowserIdentity(
 }
 
 function pickIdentity(body: JsonObject, source: IdentitySource) {
-  const id = source === 'request' ? sentId : sent;
+  // The gateway has answered with the ID that is not blank, so a record has the same one, if there is any.
+  const id = (first: Json | undefined, second: Json | undefined) =>
+    sentId(first, second) ?? (source === 'record' ? sent(first, second) : undefined);
   const image = sent(body.image);
   const isWeak = source === 'record' && typeof image === 'string' && !isImageUrl(image);
   return {
@@ -133,7 +135,7 @@ function withTraits(
     userId: textOf(fields.user_id),
     email: textOf(fields.email),
     name: textOf(fields.name),
-    image: toImageUrl(textOf(fields.image)) ?? '',
+    image: storedImageUrl(textOf(fields.image)),
     paymentCustomerId: textOf(fields.payment_customer_id),
     siteId: textOf(fields.site_id),
     // Object.fromEntries defines properties, so a trait with the key __proto__ is an ordinary trait.
