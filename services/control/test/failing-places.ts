@@ -8,6 +8,9 @@ export function createFailingPlaces(geo: GeoLookup) {
       get version() {
         return geo.version;
       },
+      get generation() {
+        return geo.generation;
+      },
       lookup(ip: string) {
         if (fails) throw new Error(`no place for ${ip} of ada@example.com`);
         return geo.lookup(ip);

@@ -30,7 +30,7 @@ export function readTraffic(): Traffic {
   const hits = text.split('\n').flatMap((line, index) => {
     const read = readAccessLogLine(line, { format: undefined, domain: SITE.domain });
     if (read.kind !== 'hit') return [];
-    const { timestamp, ip, userAgent, url, referrer } = read.hit;
+    const { timestamp, ip, userAgent = '', url, referrer } = read.hit;
     return [{ line: index + 1, timestamp, ip, user_agent: userAgent, url, referrer }];
   });
   return {

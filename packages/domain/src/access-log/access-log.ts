@@ -26,7 +26,8 @@ export interface AccessLogHit {
   readonly timestamp: number;
   /** The client IP, or empty if the log has none. */
   readonly ip: string;
-  readonly userAgent: string;
+  /** Undefined if the line has no field for it; empty if the client sent none. */
+  readonly userAgent: string | undefined;
   /** The absolute URL. */
   readonly url: string;
   readonly referrer: string;
@@ -74,7 +75,7 @@ export function readAccessLogLine(sent: string, options: AccessLogOptions): Acce
     hit: {
       timestamp: entry.timestamp,
       ip,
-      userAgent: cutChars(entry.userAgent, HIT_USER_AGENT_CHARS_MAX),
+      userAgent: entry.userAgent === undefined ? undefined : cutChars(entry.userAgent, HIT_USER_AGENT_CHARS_MAX),
       url: cutChars(url, HIT_URL_CHARS_MAX),
       referrer: cutChars(entry.referrer, HIT_URL_CHARS_MAX),
     },

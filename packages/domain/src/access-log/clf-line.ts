@@ -22,7 +22,8 @@ export function readClfLine(line: string, { layout, combined }: ClfOptions): Acc
   const match = LINE.exec(line.trimEnd());
   if (match === null) return 'not a line of an access log (combined, common or JSON)';
   const [, first = '', second = '', rest = '', time = '', request = '', status = '', referrer] = match;
-  const [agent, bareAgent, cutAgent] = match.slice(8);
+  const [quotedAgent, bareAgent, cutAgent] = match.slice(8);
+  const agent = quotedAgent ?? bareAgent ?? cutAgent;
   if (combined && referrer === undefined) return 'no referrer and user agent: not the combined format';
   const found = clfLayoutOf({ first, second, rest });
   if (found !== layout && found !== 'plain') return LOOKS_LIKE[found];
@@ -35,7 +36,7 @@ export function readClfLine(line: string, { layout, combined }: ClfOptions): Acc
     status: Number(status),
     host,
     referrer: unescapeLog(dashIsEmpty(referrer)),
-    userAgent: unescapeLog(dashIsEmpty(agent ?? bareAgent ?? cutAgent)),
+    userAgent: agent === undefined ? undefined : unescapeLog(dashIsEmpty(agent)),
   };
 }
 

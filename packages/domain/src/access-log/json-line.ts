@@ -52,7 +52,7 @@ export function readJsonLine(line: string): AccessLogEntry | string {
     status: Number(textOf(object, 'status') || 200),
     host: hostOf(textOf(object, 'host')),
     referrer: dashIsEmpty(textOf(object, 'referrer')),
-    userAgent: dashIsEmpty(textOf(object, 'userAgent')),
+    userAgent: hasField(object, 'userAgent') ? dashIsEmpty(textOf(object, 'userAgent')) : undefined,
   };
 }
 
@@ -78,6 +78,17 @@ function fieldOf(object: Readonly<Record<string, unknown>>, field: keyof typeof 
     if ((typeof first === 'string' && first !== '') || typeof first === 'number') return first;
   }
   return undefined;
+}
+
+/**
+ * Whether the log has the field: under one of its names, also with an empty value, or as a header in an object of headers, where a header that
+ * was not sent is missing.
+ */
+function hasField(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): boolean {
+  return ACCESS_LOG_JSON_FIELDS[field].some((name) => {
+    const path = name.split('.');
+    return path.length === 1 ? object[name] !== undefined : isObject(deep(object, path.slice(0, -1)));
+  });
 }
 
 function textOf(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): string {

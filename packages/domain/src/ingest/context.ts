@@ -42,14 +42,28 @@ const NOTHING: JsonObject = {};
 /** Fills in `hostname` and `pathname` from `url` if they are empty. */
 export function pageContext(url: string, pathname: string, hostname: string, referrer: string): PageContext {
   if (url === '' || (pathname !== '' && hostname !== '')) return { url, pathname, hostname, referrer };
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const page = pageOf(url);
   return {
     url,
-    pathname: pathname || (parsed ? parsed.pathname : pathOf(url)),
-    hostname: hostname || (parsed?.hostname ?? ''),
+    pathname: pathname || (page?.pathname ?? pathOf(url)),
+    hostname: hostname || (page?.hostname ?? ''),
     referrer,
   };
 }
+
+/**
+ * The host and the path of a URL, cut like a hostname and a pathname that a caller sends (docs/api.md, POST /api/collect). Undefined if the
+ * text is not a URL with a path: `localhost:3000/a` and `about:blank` are URLs with another scheme than they seem to have, and without a path.
+ */
+export function pageOf(url: string): { readonly hostname: string; readonly pathname: string } | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { hostname, pathname } = new URL(url);
+  if (!pathname.startsWith('/')) return undefined;
+  return { hostname: cutChars(hostname, HOSTNAME_CHARS_MAX), pathname: cutChars(pathname, PATHNAME_CHARS_MAX) };
+}
+
+const HOSTNAME_CHARS_MAX = 255;
+const PATHNAME_CHARS_MAX = 4096;
 
 /** Returns the path of a URL without a host (`/docs?page=2`); empty for any other text. */
 function pathOf(url: string): string {

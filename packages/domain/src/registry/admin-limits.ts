@@ -255,12 +255,12 @@ export const IMPORT_CHUNK = {
       maxItems: IMPORT_ITEMS_MAX,
       items: {
         type: 'object',
-        required: ['line', 'timestamp', 'ip', 'user_agent', 'url', 'referrer'],
+        required: ['line', 'timestamp', 'ip', 'url', 'referrer'],
         properties: {
           line: { ...line, minimum: 1 },
           timestamp: { type: 'integer', minimum: 0, exclusiveMaximum: 4_102_444_800_000 },
           ip: { type: 'string', maxLength: 45 },
-          user_agent: { type: 'string', maxLength: 1024 },
+          user_agent: { description: 'Left out if the log has no field for it.', type: 'string', maxLength: 1024 },
           url: { type: 'string', minLength: 1, maxLength: 4096 },
           referrer: { type: 'string', maxLength: 4096 },
         },

@@ -33,7 +33,7 @@ describe('combined and common', () => {
     const line = '2001:DB8::1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.0" 304 -';
     expect(read(line, 'common')).toMatchObject({
       kind: 'hit',
-      hit: { ip: '2001:db8::1', userAgent: '', referrer: '' },
+      hit: { ip: '2001:db8::1', userAgent: undefined, referrer: '' },
     });
     expect(read(line, 'combined')).toMatchObject({ kind: 'bad' });
   });
@@ -76,13 +76,28 @@ describe('combined and common', () => {
       });
     },
   );
+  test('a log without a field for the user agent is not a log of clients without a user agent', () => {
+    const agentOf = (line: string) => {
+      const outcome = readAccessLogLine(line, { format: undefined, domain: 'example.com' });
+      return outcome.kind === 'hit' ? outcome.hit.userAgent : outcome;
+    };
+    const json = (fields: object) => agentOf(JSON.stringify({ time: '2026-05-17T10:05:03Z', url: '/', ...fields }));
+    expect(agentOf('203.0.113.5 - - [17/May/2026:10:05:03 +0200] "GET / HTTP/1.1" 200 12')).toBeUndefined();
+    expect(agentOf(combined('GET / HTTP/1.1', 200, '-', '-'))).toBe('');
+    expect(json({})).toBeUndefined();
+    expect(json({ http_user_agent: '' })).toBe('');
+    expect(json({ user_agent: '-' })).toBe('');
+    expect(json({ user_agent: null })).toBe('');
+    // Caddy writes the headers that were sent.
+    expect(json({ request: { headers: { Referer: ['https://r.example/'] } } })).toBe('');
+  });
   test('long texts are cut', () => {
     const outcome = read(
       combined(`GET /${'é'.repeat(5000)} HTTP/1.1`, 200, `http://r/${'x'.repeat(5000)}`, 'u'.repeat(2000)),
     );
     expect(outcome.kind === 'hit' && [...outcome.hit.url].length).toBe(4096);
     expect(outcome.kind === 'hit' && outcome.hit.referrer.length).toBe(4096);
-    expect(outcome.kind === 'hit' && outcome.hit.userAgent.length).toBe(1024);
+    expect(outcome.kind === 'hit' && outcome.hit.userAgent?.length).toBe(1024);
   });
   test.each([
     'nonsense',

@@ -12,7 +12,7 @@ interface WireHit {
   readonly line: number;
   readonly timestamp: number;
   readonly ip: string;
-  readonly user_agent: string;
+  readonly user_agent: string | undefined;
   readonly url: string;
   readonly referrer: string;
 }

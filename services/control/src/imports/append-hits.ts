@@ -24,13 +24,16 @@ export async function appendHits(
     const sealed = deps.addressSealer.seal(ip, receivedAt);
     const sealedIp = typeof sealed === 'string' ? sealed : await sealed;
     if (sealedIp === undefined) return 'refused';
+    // A client without a user agent is a bot. If the log has no field for it, nothing is known about the client.
+    const hasNoField = hit.user_agent === undefined;
+    const userAgent = hit.user_agent ?? '';
     const head = {
       eventId: eventId(hit.line),
       kind: 'import',
       siteId,
       receivedAt,
       sealedIp,
-      userAgent: hit.user_agent,
+      userAgent,
       acceptLanguage: '',
     } as const;
     // This body is like that of a cookieless pageview from a browser, but has the time from the access log.
@@ -42,9 +45,10 @@ export async function appendHits(
       url: hit.url,
       ...(hit.referrer === '' ? {} : { referrer: hit.referrer }),
       timestamp: hit.timestamp,
+      ...(hasNoField ? { user_agent_known: false } : {}),
     };
     records.push({
-      key: cookielessPartitionKey(siteId, ip, hit.user_agent),
+      key: cookielessPartitionKey(siteId, ip, userAgent),
       value: encodeRawRecord(head, JSON.stringify(body)),
     });
   }

@@ -27,7 +27,8 @@ export interface ImportHit {
   /** The time of the pageview in Unix milliseconds. */
   readonly timestamp: number;
   readonly ip: string;
-  readonly user_agent: string;
+  /** Absent if the log has no field for it. */
+  readonly user_agent?: string;
   readonly url: string;
   readonly referrer: string;
 }

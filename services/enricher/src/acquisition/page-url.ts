@@ -1,6 +1,6 @@
 import { type CampaignTags, campaignTagsOfQuery, NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import { type ClickId, clickIdOf } from '@weir/domain/acquisition/click-id';
-import { cutChars } from '@weir/domain/ingest/context';
+import { cutChars, pageOf } from '@weir/domain/ingest/context';
 import { cachedByCut } from '../encoding/cached-by-cut.ts';
 import { jsonText } from '../encoding/json-text.ts';
 import { cutUrl, type QueryCut } from './query-cut.ts';
@@ -32,7 +32,7 @@ function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const base = parsed ?? (URL.canParse(url, ANY_BASE) ? new URL(url, ANY_BASE) : undefined);
   const query = base === undefined || base.search.length < 2 ? undefined : base.searchParams;
-  const { hostname = '', pathname = '' } = parsed ?? {};
+  const { hostname, pathname } = pageOf(url) ?? { hostname: '', pathname: '' };
   return {
     urlJson,
     hostname,

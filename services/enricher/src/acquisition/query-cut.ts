@@ -29,8 +29,11 @@ export function cutUrl(url: string, cut: QueryCut | undefined): string {
 
 /**
  * Removes query parameters from a path: campaign parameters and click IDs, because they have their own columns, and those that the site does not
- * keep.
+ * keep. The path of a site whose pages are in the fragment (`/#/reset?token=…`) has a query in its fragment.
  */
 export function cutPath(path: string, cut: QueryCut | undefined): string {
-  return cutQuery(path, (name) => !isCampaignParameter(name) && (cut === undefined || cut.names.has(name)));
+  const keeps = (name: string) => !isCampaignParameter(name) && (cut === undefined || cut.names.has(name));
+  const hash = path.indexOf('#');
+  if (hash < 0) return cutQuery(path, keeps);
+  return `${cutQuery(path.slice(0, hash), keeps)}#${cutQuery(path.slice(hash + 1), keeps)}`;
 }

@@ -19,11 +19,11 @@ const ADDRESSES_MAX = 50_000;
 /** Returns a function that looks up the location of a client IP, with a cache. The cache is cleared when the geo data changes. */
 export function createGeoColumns(geo: GeoLookup): (ip: string) => GeoColumns {
   const cache = new BoundedCache<GeoColumns>(ADDRESSES_MAX);
-  let version = geo.version;
+  let { generation } = geo;
   return (ip) => {
-    if (geo.version !== version) {
+    if (geo.generation !== generation) {
       cache.clear();
-      version = geo.version;
+      generation = geo.generation;
     }
     const known = cache.get(ip);
     if (known !== undefined) return known;

@@ -13,8 +13,10 @@ export interface Place {
 export const NO_PLACE: Place = { country: '', region: '', city: '', timezone: '' };
 
 export interface GeoLookup {
-  /** The version of the data in use. Changes when the data changes. */
+  /** The type and the build date of the data in use. Two builds of one day have the same version. */
   readonly version: string;
+  /** A number that changes when the data changes. */
+  readonly generation: number;
   /**
    * Returns the location of an address. Never throws. Returns `NO_PLACE` if the text is not an address, or if the data does not have the
    * address.

@@ -35,7 +35,7 @@ function fromFlat(record: FlatRecord): Place {
   const city = cityName(country, text(record.city));
   return {
     country,
-    region: flatRegion(country, text(record.state1), city),
+    region: regionOf(country, text(record.state1), city),
     city,
     timezone: zoneName(record.timezone) || timezoneAt(record.latitude, record.longitude),
   };
@@ -45,18 +45,19 @@ function fromFlat(record: FlatRecord): Place {
  * Returns the ISO 3166-2 code of a region. Some records name a region that ISO 3166-2 does not have ("Taiwan", "Central Serbia"). The result is
  * then the code of the region with the name of the city, if ISO 3166-2 has such a region.
  */
-function flatRegion(country: string, state: string, city: string): string {
-  return state === '' ? '' : regionCode(country, state) || regionCode(country, city);
+function regionOf(country: string, name: string, city: string): string {
+  return name === '' ? '' : regionCode(country, name) || regionCode(country, city);
 }
 
 function fromNested({ country: of, subdivisions, city, location }: NestedRecord): Place {
   const country = countryCode(of?.iso_code);
   const subdivision = Array.isArray(subdivisions) ? (subdivisions as NonNullable<typeof subdivisions>)[0] : undefined;
   const code = text(subdivision?.iso_code);
+  const cityFound = cityName(country, text(city?.names?.en));
   return {
     country,
-    region: subdivisionCode(country, code) || regionCode(country, text(subdivision?.names?.en)),
-    city: text(city?.names?.en),
+    region: subdivisionCode(country, code) || regionOf(country, text(subdivision?.names?.en), cityFound),
+    city: cityFound,
     timezone: zoneName(location?.time_zone) || timezoneAt(location?.latitude, location?.longitude),
   };
 }

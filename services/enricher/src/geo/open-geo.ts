@@ -41,7 +41,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
   let seen = path === undefined ? '' : await geoSignature(path).catch(() => '');
   let files: GeoFiles = await (path === undefined ? readBundledGeo() : readFirst(path));
   let problem = '';
-  let refused = '';
+  let refused = { signature: '', reason: '' };
+  let generation = 0;
   let checking: Promise<void> | undefined;
   const metrics = createGeoMetrics(config.metrics ?? createMetrics(), {
     builtAt: () => files.builtAt,
@@ -61,20 +62,29 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
     let now = '';
     try {
       now = await geoSignature(own);
-      if (now === seen) problem = '';
-      if (now === seen || now === refused) return;
+      if (now === seen) {
+        problem = '';
+        return;
+      }
+      if (now === refused.signature) {
+        refuse(refused.reason);
+        return;
+      }
       const read = await readGeoFiles(own);
       // If the files have changed while they were read, the bytes can be a mix of old and new content that looks valid. The next check then
       // reads the files again.
       if ((await geoSignature(own)) !== now) return;
       [files, seen, problem] = [read, now, ''];
+      generation += 1;
       metrics.reloaded('swapped');
       config.logger?.info({ version: files.version }, 'geo data reloaded');
     } catch (error) {
       const later = await geoSignature(own).catch(() => '');
       if (later !== now) return;
-      refused = now;
-      refuse(messageOf(error));
+      const reason = messageOf(error);
+      // A failure of the operating system, such as too many open files, can pass. Otherwise the same bytes would be refused again.
+      if (!isSystemError(error)) refused = { signature: now, reason };
+      refuse(reason);
     }
   }
 
@@ -92,6 +102,9 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
   return {
     get version() {
       return files.version;
+    },
+    get generation() {
+      return generation;
     },
     get problem() {
       return problem;
@@ -120,6 +133,10 @@ async function readFirst(path: string): Promise<GeoFiles> {
   } catch (error) {
     throw new ConfigError([`GEOIP_DATABASE: ${path} cannot be used: ${messageOf(error)}`], { cause: error });
   }
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 function messageOf(error: unknown): string {

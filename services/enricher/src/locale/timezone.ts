@@ -1,6 +1,8 @@
 import { BoundedCache } from '@weir/domain/bounded-cache';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/;
+/** Each part of the name begins with a capital letter. */
+const ALIAS = /^[A-Z][^/]*(?:\/[A-Z][^/]*)*$/;
 const CHARS_MAX = 64;
 const NAMES_MAX = 1_000;
 
@@ -12,24 +14,32 @@ const NAMES_MAX = 1_000;
 export function createTimezones(): (sent: string) => string | undefined {
   const cache = new BoundedCache<string>(NAMES_MAX);
   return (sent) => {
-    if (sent === '') return undefined;
+    // Longer texts must not fill the cache.
+    if (sent === '' || sent.length > CHARS_MAX) return undefined;
     let json = cache.get(sent);
     if (json === undefined) {
-      json = isZone(sent) ? `"${sent}"` : '';
+      const name = zoneOf(sent);
+      json = name === undefined ? '' : `"${name}"`;
       cache.set(sent, json);
     }
     return json === '' ? undefined : json;
   };
 }
 
-/** Whether Node's IANA data has the name. ClickHouse cannot convert times to a time zone with an unknown name. */
-function isZone(name: string): boolean {
-  if (name.length > CHARS_MAX || !NAME.test(name)) return false;
+/**
+ * The name of a time zone as the IANA data writes it, or undefined if Node's data does not have it. ClickHouse cannot convert times to a time
+ * zone with an unknown name, and it distinguishes upper and lower case.
+ */
+function zoneOf(sent: string): string | undefined {
+  if (!NAME.test(sent)) return undefined;
+  let name: string;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    name = new Intl.DateTimeFormat('en', { timeZone: sent }).resolvedOptions().timeZone;
   } catch {
     // Intl throws a RangeError for an unknown time zone, and has no other way to check a name.
-    return false;
+    return undefined;
   }
+  if (name.toLowerCase() === sent.toLowerCase()) return name;
+  // Another name of the same zone, such as Europe/Kyiv for Europe/Kiev. Intl does not say how it is written.
+  return ALIAS.test(sent) ? sent : undefined;
 }

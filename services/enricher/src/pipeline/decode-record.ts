@@ -156,12 +156,13 @@ function decodeUnlink(event: Mutable<DecodedEvent>, record: RawRecord): string |
  * in the envelope.
  */
 function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
-  const { url, referrer, timestamp } = record.body;
+  const { url, referrer, timestamp, user_agent_known: known } = record.body;
   if (typeof url !== 'string' || url === '') return 'url is invalid';
   if (!isTime(timestamp)) return 'timestamp is invalid';
   event.timestamp = timestamp;
   event.url = url;
   event.referrer = textOf(referrer);
+  event.ownUserAgent = known !== false;
   event.cookieless = true;
   event.lineDay = utcDay(timestamp);
   return undefined;

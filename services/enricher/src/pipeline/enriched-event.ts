@@ -71,7 +71,10 @@ export interface DecodedEvent {
   readonly ip: string;
   readonly sealedIp: string;
   readonly userAgent: string;
-  /** False if the user agent may belong to the HTTP library of a server, and not to the visitor. */
+  /**
+   * False if the user agent may belong to the HTTP library of a server, and not to the visitor, or if the event is of an access log that has
+   * no user agents.
+   */
   readonly ownUserAgent: boolean;
   /** The device type and platform from the context of a server event. They win over the user agent. */
   readonly deviceTypeSent: string;

@@ -227,6 +227,22 @@ describe('the columns of a hit', () => {
     expect(alone).toMatchObject({ pathname: '/a?x=1', click_id_type: 'gclid', via: 'v', ref: 'r', source_param: 's' });
   });
 
+  test('the fragment of a path can have a query too, of which tags and click IDs are removed', async () => {
+    const [row] = await harness.enrich({ body: pageview({ pathname: '/#/a?x=1&gclid=2&token=3#b' }) });
+    expect(row?.pathname).toBe('/#/a?x=1&token=3#b');
+  });
+
+  test('a text that only looks like a URL has no page, and a long host is cut', async () => {
+    const urls = ['localhost:3000/a', 'about:blank', `https://${'a'.repeat(300)}.example/p`];
+    const rows = await harness.enrich(...urls.map((url) => ({ body: pageview({ url }) })));
+    const long = `${'a'.repeat(255)}`;
+    expect(rows.map((row) => [row?.hostname, row?.pathname])).toEqual([
+      ['', ''],
+      ['', ''],
+      [long, '/p'],
+    ]);
+  });
+
   test('a site can limit the query parameters of its stored URLs to a list', async () => {
     const site = harness.registry.site(SITE);
     if (site === undefined) throw new Error('the test harness has no site');
@@ -242,6 +258,9 @@ describe('the columns of a hit', () => {
       await harness.registry.putSite({ ...site, queryAllow });
       return (await harness.enrich(hit))[0];
     };
+    const inFragment = { body: pageview({ pathname: '/#/a?q=1&token=3' }) };
+    await harness.registry.putSite({ ...site, queryAllow: [] });
+    expect((await harness.enrich(inFragment))[0]?.pathname).toBe('/#/a');
     expect(await cut(['q'])).toMatchObject({
       ...tags,
       url: 'https://example.com/a?q=1',

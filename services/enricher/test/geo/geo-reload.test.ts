@@ -1,7 +1,9 @@
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createGeoColumns } from '../../src/encoding/geo-columns.ts';
 import { type Geo, openGeo } from '../../src/geo/open-geo.ts';
 import { bitsOf, buildMmdb } from './mmdb-builder.ts';
 
@@ -90,6 +92,42 @@ test('putting the old file back clears the problem', async () => {
   renameSync(kept, path);
   await geo.check();
   expect([geo.problem, cityNow()]).toEqual(['', 'Old']);
+});
+
+test('a bad file that is put in place a second time is a problem again', async () => {
+  const [kept, bad] = [join(folder, 'kept'), join(folder, 'bad')];
+  writeFileSync(bad, 'no database');
+  renameSync(path, kept);
+  renameSync(bad, path);
+  await geo.check();
+  const { problem } = geo;
+  expect(problem).not.toBe('');
+  renameSync(path, bad);
+  renameSync(kept, path);
+  await geo.check();
+  expect(geo.problem).toBe('');
+  renameSync(path, kept);
+  renameSync(bad, path);
+  await geo.check();
+  expect(geo.problem).toBe(problem);
+});
+
+test('a file that could not be read once is read again, although it has not changed', async () => {
+  writeFileSync(path, NEW);
+  const failure = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'open' });
+  jest.spyOn(promises, 'readFile').mockRejectedValueOnce(failure);
+  await geo.check();
+  expect([cityNow(), geo.problem]).toEqual(['Old', failure.message]);
+  await geo.check();
+  expect([cityNow(), geo.problem]).toEqual(['New', '']);
+});
+
+test('two builds of one day are two kinds of data: known addresses are looked up again', async () => {
+  const cityOf = createGeoColumns(geo);
+  expect(cityOf(IP).json).toContain('"Old"');
+  writeFileSync(path, city('Corrected', '2026-03-01'));
+  await geo.check();
+  expect(cityOf(IP).json).toContain('"Corrected"');
 });
 
 test('a file that is written in pieces is used when it is complete', async () => {

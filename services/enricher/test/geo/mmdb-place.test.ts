@@ -13,6 +13,13 @@ describe("MaxMind's layout", () => {
     [{ country: { iso_code: 'DE' }, subdivisions: [{ iso_code: 'Bavaria!' }] }, { region: '' }],
     [{ subdivisions: [{ iso_code: 'CA' }] }, { country: '', region: '' }],
     [{ city: { names: { de: 'München', en: 'Munich' } } }, { city: 'Munich' }],
+    // DB-IP's own files have the districts of cities in this layout.
+    [{ country: { iso_code: 'DE' }, city: { names: { en: 'Berlin (Bezirk Mitte)' } } }, { city: 'Berlin' }],
+    [
+      { country: { iso_code: 'TW' }, subdivisions: [{ names: { en: 'Taiwan' } }], city: { names: { en: 'Taichung' } } },
+      { region: 'TW-TXG' },
+    ],
+    [{ country: { iso_code: 'US' }, city: { names: { en: 'Washington' } } }, { region: '' }],
     [{ location: { ...berlin, time_zone: 'Europe/Vienna' } }, { timezone: 'Europe/Vienna' }],
     [{ location: berlin }, { timezone: 'Europe/Berlin' }],
     [{ registered_country: { iso_code: 'US' } }, { country: '' }],

@@ -4,12 +4,12 @@ import { readRealLog } from '@weir/testkit/sample-access-log';
 const GENERATED_LINES = 2000;
 
 /** The page views of the access log that WEIR_TEST_ACCESS_LOG names, or of a generated log of the same format if it is not set. */
-export function accessLogHits(domain: string): readonly AccessLogHit[] {
+export function accessLogHits(domain: string): readonly (AccessLogHit & { readonly userAgent: string })[] {
   const text = readRealLog() ?? generatedLog();
-  const hits: AccessLogHit[] = [];
+  const hits = [];
   for (const line of text.split('\n')) {
     const outcome = readAccessLogLine(line, { format: undefined, domain });
-    if (outcome.kind === 'hit') hits.push(outcome.hit);
+    if (outcome.kind === 'hit') hits.push({ ...outcome.hit, userAgent: outcome.hit.userAgent ?? '' });
   }
   return hits;
 }

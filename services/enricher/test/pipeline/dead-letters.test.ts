@@ -53,6 +53,7 @@ test('step_failed: a step that throws makes a dead letter that can be redriven, 
     registry: harness.registry,
     geo: {
       version: 'broken',
+      generation: 0,
       lookup(ip) {
         throw new TypeError(`no place for ${ip}`);
       },

@@ -39,6 +39,13 @@ describe('language and time zone of the body win over the header and the locatio
     expect(await row(fields as unknown as JsonObject)).toMatchObject({ language: 'de-CH', timezone: 'Europe/London' });
   });
 
+  test.each([
+    ['europe/berlin', 'Europe/Berlin'],
+    ['AMERICA/SAO_PAULO', 'America/Sao_Paulo'],
+    // Another name of Europe/Kiev, and Intl does not say how it is written.
+    ['europe/kyiv', 'Europe/London'],
+  ])('zone %s is stored as %s', async (timezone, stored) => expect((await row({ timezone }))?.timezone).toBe(stored));
+
   test('both are empty if no source has them', async () => {
     const [line] = await harness.enrich({ ip: '', body: pageview() });
     expect(line).toMatchObject({ language: '', timezone: '', country: '' });
