@@ -111,7 +111,7 @@ describeBrowser('people in the dashboard', () => {
     expect(await client.must(200, 'GET', '/erasures')).toEqual([]);
     await dialog.getByLabel('Type u_ada to confirm').fill('u_ada');
     await forget.click();
-    await page.getByText('The person is forgotten.').waitFor({ timeout: 60_000 });
+    await page.getByText('The person is forgotten.').waitFor({ timeout: 150_000 });
     expect(await page.locator('[data-testid=receipt]').textContent()).toContain('records');
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole('link', { name: '← People' }).click();

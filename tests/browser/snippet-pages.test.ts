@@ -46,7 +46,9 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     await browser.rows(siteId, 1);
     await hide(page, true);
     await page.route('**/api/collect', (route) => route.abort());
+    // Without the pause, the snippet could send the stored hits again before the second page is open.
     await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 1_000);
     await page.evaluate(`weir.track('refused')`);
     await eventually('the stored hit', async () => (await queued(page)).includes('refused'));
     await page.evaluate(`weir.track('waiting')`);

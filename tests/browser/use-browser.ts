@@ -62,7 +62,7 @@ export function useBrowser(): TestBrowser {
     weir = await startWeir({ env: { RATE_LIMIT_COLLECT: '100000', COLLECT_PATHS: '/measure' } });
     site = await startPageServer();
     browser = await launchChromium();
-  }, 120_000);
+  }, 240_000);
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
   });
@@ -70,7 +70,7 @@ export function useBrowser(): TestBrowser {
     await browser?.close();
     await site?.close();
     await weir?.stop();
-  }, 60_000);
+  }, 120_000);
 
   const used: TestBrowser = {
     get weir() {

@@ -12,7 +12,7 @@ export const PROJECT_ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..
 export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
 const MAIN = join(PROJECT_ROOT, 'dist/main.js');
 const READY_WITHIN_MS = 180_000;
-const STOP_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 90_000;
 
 export interface WeirOptions {
   readonly roles?: readonly string[];
@@ -60,7 +60,12 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
   const port = Number(options.env?.PORT ?? (await freePort()));
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'weir-test-'));
   const url = `http://127.0.0.1:${port}`;
-  const env: Record<string, string> = { WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN, ...options.env };
+  // On a busy machine, Weir can need more than the default of 20 s to end.
+  const env: Record<string, string> = {
+    WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN,
+    WEIR_DRAIN_TIMEOUT_MS: '40000',
+    ...options.env,
+  };
   const printed: Buffer[] = [];
   let program = options.program ?? MAIN;
   let child: ChildProcess;

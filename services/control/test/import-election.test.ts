@@ -1,4 +1,4 @@
-import { type ImportElection, startImportElection } from '@weir/control/imports/import-election';
+import { DECIDED_WITHIN_MS, type ImportElection, startImportElection } from '@weir/control/imports/import-election';
 import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
 import { DependencyError } from '@weir/domain/errors';
 import { eventually } from '@weir/testkit/eventually';
@@ -19,12 +19,6 @@ beforeAll(async () => {
   }));
 });
 afterAll(() => weir.close());
-/** Lets the clock of the test go on, because a request can wait for the election. */
-let passing: NodeJS.Timeout;
-beforeEach(() => {
-  passing = setInterval(() => weir.advance(1000), 10);
-});
-afterEach(() => clearInterval(passing));
 const opened: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
   gate = Promise.resolve();
@@ -74,11 +68,24 @@ async function openElected() {
   return { call: control.call, election };
 }
 
+/**
+ * Resolves when a process accepts imports. The clock of the test goes on quickly meanwhile, and only meanwhile: otherwise a fence, which has a time
+ * limit, could fail.
+ */
+async function elected({ term }: ImportElection): Promise<void> {
+  const passing = setInterval(() => weir.advance(1000), 10);
+  try {
+    await eventually('the election', async () => (await term(new AbortController().signal)) !== undefined);
+  } finally {
+    clearInterval(passing);
+  }
+}
+
 test('a chunk that is repeated at a second process while the first one appends it is stored once', async () => {
   const site = await newSite();
   const [first, second] = [await openElected(), await openElected()];
   const lines = async (control: Caller) => (await start(control, site)).body.data?.lines_done;
-  // A request in the first seconds waits until a process is elected.
+  await elected(first.election);
   const began = await start(first, site);
   expect(began.status).toBe(200);
   const { lease } = began.body.data;
@@ -92,6 +99,8 @@ test('a chunk that is repeated at a second process while the first one appends i
   await eventually('the append of the chunk', () => appends > before);
   expect(weir.registry.import(site, DIGEST)?.linesPending).toBe(40);
   gate = Promise.resolve();
+  // In the first seconds, the second process would wait for its election.
+  weir.advance(DECIDED_WITHIN_MS);
   const repeated = await send(second, site, lease);
   expect([repeated.status, repeated.headers.get('retry-after')]).toEqual([409, '1']);
 
@@ -101,7 +110,9 @@ test('a chunk that is repeated at a second process while the first one appends i
   open();
   expect((await running).status).toBe(200);
   await closed;
-  await eventually('the second process accepts imports', async () => (await lines(second)) === 40);
+  await elected(second.election);
+  expect(await lines(second)).toBe(40);
+  weir.advance(DECIDED_WITHIN_MS);
   expect((await send(first, site, lease)).status).toBe(409);
   expect(await countRows(site)).toBe(40);
 });

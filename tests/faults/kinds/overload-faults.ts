@@ -17,6 +17,8 @@ const ADDRESS_LIMIT = 1_000;
 const HOT_ADDRESS = '198.51.100.9';
 /** At most this share of the requests of all other clients may be refused or get no answer in time. */
 const REFUSED_SHARE_MAX = 0.01;
+/** So many are always allowed: on a slow machine there are few requests, and one of them can get no answer in time. */
+const REFUSED_MIN = 5;
 const STORED_WITHIN_MS = 120_000;
 
 type Request = Pick<FloodOptions, 'path' | 'body' | 'headers'>;
@@ -47,7 +49,8 @@ async function flood({ client, url }: Embedded, round: Round, site: string, requ
   const result = await running.stop();
   const all = after.all - before.all;
   const refused = after.refused - before.refused;
-  if (refused > all * REFUSED_SHARE_MAX) round.found(`${refused} of ${all} requests of all others were refused`);
+  if (refused > Math.max(REFUSED_MIN, all * REFUSED_SHARE_MAX))
+    round.found(`${refused} of ${all} requests of all others were refused`);
   if (all === 0) round.found('no request of all others was answered');
   const due = storedBefore + result.accepted;
   await eventually('the accepted events to be stored', async () => (await stored()) >= due, STORED_WITHIN_MS);

@@ -76,7 +76,8 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await becomes(log, 'events.raw', ALL_STORED);
       brokers.signalSecond('SIGSTOP');
       const enriched = append(log, 'events.enriched');
-      expect(await append(log, 'events.raw')).toEqual(['unknown', 'unknown', 'unknown']);
+      // On a busy machine an append can be refused, because it was not sent in time.
+      await becomes(log, 'events.raw', ['unknown', 'unknown', 'unknown']);
       brokers.signalSecond('SIGCONT');
       expect(await enriched).toEqual(ALL_STORED);
     });

@@ -22,7 +22,7 @@ export async function sitesToBuild(
 ): Promise<readonly string[]> {
   const rows = await analytics.select<{ site: string }>(
     `SELECT toString(site_id) AS site FROM records WHERE outcome = 'row' AND bot = '' GROUP BY site_id
-     HAVING count() >= {rows:UInt64} ORDER BY count()`,
+     HAVING count() >= {rows:UInt64} ORDER BY count(), site_id`,
     { rows: rowsMin },
   );
   return rows.map(({ site }) => site);
