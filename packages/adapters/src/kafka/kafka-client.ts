@@ -56,12 +56,39 @@ export function createKafka(
   });
 }
 
-/** Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. */
+/** The TCP connection below each TLS socket. */
+const tcpBelow = new WeakMap<Socket, Socket>();
+
+/**
+ * Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. kafkajs ends a connection when all requests have been
+ * answered or have failed: it is then reset (see `resetSocket`).
+ */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-  const socket = ssl
-    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
-    : connectTcp({ host, port }, onConnect);
-  socket.setNoDelay(true);
-  socket.setKeepAlive(true, 60_000);
+  const tcp = connectTcp({ host, port });
+  tcp.setNoDelay(true);
+  tcp.setKeepAlive(true, 60_000);
+  const socket = ssl ? connectTls({ socket: tcp, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }) : tcp;
+  socket.once(ssl ? 'secureConnect' : 'connect', onConnect);
+  if (socket !== tcp) tcpBelow.set(socket, tcp);
+  socket.end = () => {
+    resetSocket(socket);
+    return socket;
+  };
   return socket;
 };
+
+/**
+ * Destroys a socket and resets its connection. After a normal close, Linux goes on to send bytes that were written but not acknowledged, for about
+ * 100 s: a request whose result was unknown could arrive after it was repeated. `error` is emitted, so that pending requests are rejected.
+ */
+export function resetSocket(socket: Socket, error?: Error): void {
+  const tcp = tcpBelow.get(socket) ?? socket;
+  // A reset of a socket that is still connecting would wait for its connection.
+  if (tcp.connecting || tcp.destroyed) {
+    socket.destroy(error);
+    return;
+  }
+  tcp.resetAndDestroy();
+  if (socket !== tcp) socket.destroy(error);
+  else if (error !== undefined) socket.emit('error', error);
+}

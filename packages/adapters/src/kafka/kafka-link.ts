@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Broker, Cluster } from 'kafkajs';
-import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
+import { createKafka, type KafkaAddress, type KafkaTimeouts, resetSocket } from './kafka-client.ts';
 import { brokerErrorType, openingError, rootCause } from './kafka-errors.ts';
 import { createCluster } from './kafkajs-private.ts';
 
@@ -109,7 +109,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
     await Promise.race([left, pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
     answered.abort();
     ended.abort();
-    for (const socket of sockets) socket.destroy(abandoned());
+    for (const socket of sockets) resetSocket(socket, abandoned());
     for (const end of running) end();
   }
 

@@ -25,7 +25,9 @@ function openLink(
 
 test('if a broker accepts connections but does not answer, work is rejected, and closing does not wait', async () => {
   const sockets: Socket[] = [];
-  const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+  const silent = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+  }).listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200, { connectionTimeoutMs: 200 });
   await expect(link.run(never)).rejects.toThrow();
@@ -35,11 +37,29 @@ test('if a broker accepts connections but does not answer, work is rejected, and
   await new Promise((resolve) => silent.close(resolve));
 });
 
+test('a connection that is given up is reset, so that the kernel sends nothing of it later', async () => {
+  const ended: unknown[] = [];
+  const silent = createServer((socket) => {
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => ended.push(code));
+    socket.on('end', () => ended.push('closed')).resume();
+  });
+  silent.listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200, { connectionTimeoutMs: 200 });
+  await expect(link.run(never)).rejects.toThrow();
+  await eventually('the end of the connection', () => ended.length > 0);
+  await link.close();
+  expect(new Set(ended)).toEqual(new Set(['ECONNRESET']));
+  await new Promise((resolve) => silent.close(resolve));
+});
+
 test('a link that is closed while it connects does not try the next broker', async () => {
   const accepted: Socket[][] = [[], []];
   const silent = await Promise.all(
     accepted.map(async (sockets) => {
-      const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+      const server = createServer((socket) => {
+        sockets.push(socket.on('error', () => undefined));
+      }).listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
       return server;
     }),
