@@ -4,10 +4,11 @@ import type { Entry } from './text-context.tsx';
 /** The German texts of the steps to install Weir, of API keys and of the pipeline page. */
 export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'install.title': 'Weir auf Ihrer Website einbauen',
-  'install.hint': 'Wählen Sie einen Weg. Die Seite zeigt Ihre Berichte, sobald der erste Hit angekommen ist.',
+  'install.hint':
+    'Wählen Sie einen Weg. Wenn das Gateway eine andere Adresse hat als diese Seite, setzen Sie diese Adresse in den Code ein. Die Seite zeigt Ihre Berichte, sobald der erste Hit angekommen ist.',
   'install.waiting': 'Warten auf den ersten Hit…',
   'install.server':
-    'Server brauchen einen API-Schlüssel: Erstellen Sie ihn in den Einstellungen unter „API-Schlüssel“, und setzen Sie ihn in WEIR_KEY ein.',
+    'Server brauchen einen API-Schlüssel: Erstellen Sie ihn in den Einstellungen unter „API-Schlüssel“, und setzen Sie ihn in WEIR_KEY ein. Mit dem Idempotenzschlüssel können Sie ein Ereignis wiederholen: Weir speichert es einmal. Der Server-Client erzeugt ihn für jedes Ereignis.',
   'settings.sections': 'Abschnitte dieser Seite',
   'keys.title': 'API-Schlüssel',
   'keys.hint':

@@ -119,7 +119,7 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'fields.keepHint': 'Wie lange Zeilen bleiben: 400d, 2y oder forever. Leer: die Einstellung für alle Websites.',
   'keep.events': 'Ereignisse',
   'keep.profiles': 'Profile',
-  'keep.rollups': 'Zusammenfassungen',
+  'keep.rollups': 'Sitzungen',
   'fields.limits': 'Ratenbegrenzung',
   'fields.limitsHint': 'Anfragen je Minute. Leer: der Standard.',
   'limit.collect': 'Hits von Browsern',

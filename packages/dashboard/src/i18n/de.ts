@@ -95,10 +95,11 @@ export const DE: Catalogue = {
   'definition.visits': 'Besuche, die im Zeitraum begonnen haben.',
   'definition.pageviews': 'Zeilen vom Typ pageview.',
   'definition.events': 'Zeilen vom Typ event, deren Name nicht mit $ beginnt.',
-  'definition.views_per_visit': 'Mittlere Zahl der Seitenaufrufe dieser Besuche.',
-  'definition.bounce_rate': 'Anteil dieser Besuche mit einem Seitenaufruf und ohne anderes Ereignis.',
+  'definition.views_per_visit': 'Mittlere Zahl der Seitenaufrufe der Besuche, die im Zeitraum begonnen haben.',
+  'definition.bounce_rate':
+    'Anteil der im Zeitraum begonnenen Besuche, die einen Seitenaufruf und kein Ereignis haben. Ereignisse, deren Name mit $ beginnt, zählen nicht.',
   'definition.visit_duration':
-    'Mittlere Zeit vom ersten bis zum letzten Hit dieser Besuche, einschließlich der Absprünge.',
+    'Mittlere Zeit vom ersten bis zum letzten Hit der Besuche, die im Zeitraum begonnen haben, einschließlich der Absprünge.',
   'change.before': 'Vorher: {value}',
   'period.today': 'Heute',
   'period.yesterday': 'Gestern',

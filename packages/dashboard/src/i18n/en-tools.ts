@@ -116,7 +116,7 @@ export const EN_TOOLS = {
   'fields.keepHint': 'How long rows are kept: 400d, 2y or forever. Empty: the setting for all sites.',
   'keep.events': 'Events',
   'keep.profiles': 'Profiles',
-  'keep.rollups': 'Rollups',
+  'keep.rollups': 'Sessions',
   'fields.limits': 'Rate limits',
   'fields.limitsHint': 'Requests per minute. Empty: the default.',
   'limit.collect': 'Browser hits',

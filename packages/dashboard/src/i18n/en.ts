@@ -92,9 +92,11 @@ export const EN = {
   'definition.visits': 'Visits that began in the period.',
   'definition.pageviews': 'Rows of type pageview.',
   'definition.events': 'Rows of type event whose name does not begin with $.',
-  'definition.views_per_visit': 'Mean pageviews of these visits.',
-  'definition.bounce_rate': 'Share of these visits with one pageview and no other event.',
-  'definition.visit_duration': 'Mean time from the first to the last hit of these visits, bounces included.',
+  'definition.views_per_visit': 'Mean pageviews of the visits that began in the period.',
+  'definition.bounce_rate':
+    'Of the visits that began in the period, the share that has one pageview and no event. Events whose name begins with $ do not count.',
+  'definition.visit_duration':
+    'Mean time from the first to the last hit of the visits that began in the period, bounces included.',
   'change.before': 'Before: {value}',
   'period.today': 'Today',
   'period.yesterday': 'Yesterday',

@@ -4,7 +4,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 
 const EXAMPLES = {
-  'events:write': ['/api/v1/events', { name: 'signup', user_id: 'u_1', value: 49 }],
+  'events:write': ['/api/v1/events', { name: 'signup', user_id: 'u_2', value: 49, idempotency_key: 'signup-u_2' }],
   'identify:write': ['/api/identify', { visitor_id: 'v_1', user_id: 'u_1' }],
 } as const;
 

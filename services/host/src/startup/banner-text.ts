@@ -21,10 +21,10 @@ export function bannerText({ baseUrl, hasDashboard, demoKey, newAdminToken }: Ba
     lines.push(
       `  snippet      <script defer src="${baseUrl}/weir.js" data-site="${DEMO_SITE_ID}"></script>`,
       '',
-      'Send a server event:',
+      'Send a server event. The idempotency key makes it safe to send it again: Weir stores it once.',
       `  curl -X POST ${baseUrl}/api/v1/events \\`,
       `    -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' \\`,
-      `    -d '{"name": "signup", "user_id": "u_1", "value": 49}'`,
+      `    -d '{"name": "signup", "user_id": "u_1", "value": 49, "idempotency_key": "signup-u_1"}'`,
       '',
       'See its row:',
       `  npm run -s weir -- sql 'SELECT event_name, value, timestamp FROM events'`,
