@@ -15,7 +15,7 @@ export interface EmbeddedClickhouseOptions {
   readonly port?: number;
   /** Inserts are refused (error 243) while less disk space is free. Default: 32 MiB. */
   readonly reserveBytes?: number;
-  /** The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine or container, without 512 MiB. */
+  /** The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine or container, without 640 MiB, at least 384 MiB. */
   readonly memoryBytes?: number;
   readonly logger: EmbeddedClickhouseLogger;
   /** Called before each start of the child. A start needs some free disk space. */

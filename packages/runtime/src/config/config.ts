@@ -45,7 +45,7 @@ export interface Config {
   readonly guardIntervalMs: number;
   /** If less space than this (at most a quarter of the disk) is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
-  /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container, without 512 MiB. */
+  /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container, without 640 MiB, at least 384 MiB. */
   readonly clickhouseMemoryBytes: number | undefined;
   readonly engines: EngineConfig;
   /** Undefined if Weir does not archive. */
