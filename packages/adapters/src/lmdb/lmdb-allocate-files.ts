@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -45,13 +45,8 @@ function allocateLockFile(path: string): void {
   if (present !== undefined && present.size >= LOCK_FILE_BYTES && present.blocks * 512 >= present.size) return;
   const bytes = Buffer.alloc(Math.max(LOCK_FILE_BYTES, present?.size ?? 0));
   if (present !== undefined) readFileSync(path).copy(bytes);
-  const file = openSync(path, present === undefined ? 'w' : 'r+', 0o664);
-  try {
-    writeSync(file, bytes, 0, bytes.length, 0);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  // Unlike writeSync, this throws if the disk is full after a part of the bytes.
+  writeFileSync(path, bytes, { flag: present === undefined ? 'w' : 'r+', mode: 0o664, flush: true });
 }
 
 /**
@@ -76,6 +71,7 @@ async function fillHoles(path: string): Promise<void> {
 async function writeZeroBlocks(file: FileHandle, chunk: Buffer, at: number): Promise<void> {
   for (let from = 0; from + BLOCK_BYTES <= chunk.length; from += BLOCK_BYTES) {
     if (!ZERO_BLOCK.equals(chunk.subarray(from, from + BLOCK_BYTES))) continue;
-    await file.write(ZERO_BLOCK, 0, BLOCK_BYTES, at + from);
+    for (let done = 0; done < BLOCK_BYTES; )
+      done += (await file.write(ZERO_BLOCK, done, BLOCK_BYTES - done, at + from + done)).bytesWritten;
   }
 }

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const MARK = 'last-boot';
@@ -53,8 +62,11 @@ function bootId(): string {
 /** Overwrites the file in place, which also works on a full disk. */
 function writeDurably(path: string, text: string): void {
   const file = openSync(path, existsSync(path) ? 'r+' : 'w');
-  writeSync(file, text, 0);
-  ftruncateSync(file, text.length);
-  fsyncSync(file);
-  closeSync(file);
+  try {
+    writeFileSync(file, text);
+    ftruncateSync(file, text.length);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,4 +1,14 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { namesIn, type Part, parsePart, type TableFolder } from './table-folders.ts';
 
@@ -105,24 +115,23 @@ export function removeDamagedLines(table: TableFolder, from: LogPosition, tempor
     const begin = log === from.log ? from.bytes : 0;
     const kept = readFrom(file, 0)?.slice(0, begin) ?? '';
     const lines = entries.filter(({ at }) => at.log === log).map(lineOf);
-    const opened = openSync(temporary, 'w', 0o600);
-    writeSync(opened, Buffer.from(kept + lines.join(''), 'latin1'));
-    fsyncSync(opened);
-    closeSync(opened);
+    // On a full disk this throws, and the old log stays. Unlike writeSync, it never writes only a part of the bytes without an error.
+    writeFileSync(temporary, Buffer.from(kept + lines.join(''), 'latin1'), { mode: 0o600, flush: true });
     renameSync(temporary, file);
     syncFolder(table.logs);
   }
   return damaged.length > 0;
 }
 
-/** Makes ClickHouse forget tokens, as it does itself when a part is dropped. The engine must be closed. */
+/**
+ * Makes ClickHouse forget tokens, as it does itself when a part is dropped. The engine must be closed. Throws if the disk is full. The repair of
+ * the next start then removes an incomplete line and adds the lines again.
+ */
 export function dropTokens(table: TableFolder, entries: readonly TokenEntry[]): void {
   const newest = logNumbers(table).at(-1);
   if (entries.length === 0 || newest === undefined) return;
-  const opened = openSync(logFile(table, newest), 'a');
-  writeSync(opened, entries.map((entry) => lineOf({ ...entry, isAdded: false })).join(''));
-  fsyncSync(opened);
-  closeSync(opened);
+  const lines = entries.map((entry) => lineOf({ ...entry, isAdded: false }));
+  appendFileSync(logFile(table, newest), Buffer.from(lines.join(''), 'latin1'), { flush: true });
 }
 
 /** Makes the names of the files in a folder durable. */

@@ -27,8 +27,8 @@ export function openReserveFile(path: string, bytes: number): ReserveFile {
       if ((await sizeNow()) < bytes) {
         const file = await open(path, 'w', 0o600);
         try {
-          for (let left = bytes; left > 0; left -= ZEROS.length)
-            await file.write(ZEROS, 0, Math.min(left, ZEROS.length));
+          for (let left = bytes; left > 0; )
+            left -= (await file.write(ZEROS, 0, Math.min(left, ZEROS.length))).bytesWritten;
           await file.datasync();
         } finally {
           await file.close();
