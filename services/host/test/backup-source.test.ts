@@ -32,6 +32,73 @@ test('if the event log stores the request for a pause, but neither its answer no
   await eventually('the file of the pause to be removed', async () => !existsSync(join(dataDir, 'backup-pause')));
 });
 
+test('if the frozen parts of a failed backup cannot be removed, the pause is ended, and the backup reports its own error', async () => {
+  let pause: WritersPause | undefined;
+  const folder = join(dataDir, 'shadow-blocked');
+  const warned: string[] = [];
+  const registry = {
+    writersPause: () => pause,
+    expiry: () => undefined,
+    erasures: () => [],
+    async putWritersPause(next: WritersPause) {
+      pause = next;
+    },
+  };
+  const eventLog = {
+    logId: 'log',
+    positions: async () => [{ partition: 0, committed: 0, metadata: JSON.stringify({ n: 0, p: pause?.swap ?? 0 }) }],
+  };
+  const analytics = {
+    async freezeTables() {
+      mkdirSync(join(folder, 'clickhouse'), { recursive: true });
+      // A file where the folder of the frozen parts would be: `rm` fails, as it does while ClickHouse adds hard links.
+      writeFileSync(join(folder, 'clickhouse/shadow'), '');
+      throw new DependencyError('analytics_unavailable', 'ClickHouse does not answer');
+    },
+  };
+  const logger = { warn: (_: object, message: string) => void warned.push(message) };
+  const deps = { dataDir: folder, database: 'weir', analytics, registry, eventLog, clock: Date.now, logger };
+  mkdirSync(folder);
+  const source = createBackupSource(deps as unknown as BackupSourceDeps);
+  await expect(source.freezeTables()).rejects.toThrow('ClickHouse does not answer');
+  expect(pause).toMatchObject({ over: true });
+  expect(warned).toEqual([expect.stringContaining('cannot be removed')]);
+});
+
+test('an error of the file system does not stop the attempts to end the pause', async () => {
+  let pause: WritersPause | undefined = { swap: 7, owner: 'backup', over: false, requestedAt: 1 };
+  const file = join(dataDir, 'backup-pause');
+  const warned: unknown[] = [];
+  const registry = {
+    writersPause: () => pause,
+    async putWritersPause(next: WritersPause) {
+      if (warned.length === 0) {
+        // The next attempt cannot read the file.
+        rmSync(file);
+        mkdirSync(file);
+        throw new DependencyError('event_log_unavailable', 'the disk is full');
+      }
+      pause = next;
+    },
+  };
+  const logger = { warn: ({ err }: { err?: { code: string } }) => void warned.push(err?.code) };
+  const deps = {
+    dataDir,
+    database: 'weir',
+    analytics: {},
+    registry,
+    eventLog: { logId: 'log' },
+    clock: Date.now,
+    logger,
+  };
+  await createBackupSource(deps as unknown as BackupSourceDeps).recover();
+  expect(pause.over).toBe(false);
+  await eventually('an attempt that cannot read the file', () => warned.includes('EISDIR'));
+  rmSync(file, { recursive: true });
+  writeFileSync(file, '7');
+  await eventually('the end of the pause', () => pause?.over === true && !existsSync(file));
+});
+
 test('a pause of a backup whose file is gone is ended at the start, but not a pause for a swap', async () => {
   let pause: WritersPause = { swap: 4, owner: 'swap', over: false, requestedAt: 1 };
   const registry = {

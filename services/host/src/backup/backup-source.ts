@@ -23,6 +23,7 @@ const FROZEN_NAME = 'weir_backup';
 /** The longest wait until the writer has finished its current insert and paused. An insert usually takes less than a second. */
 const PAUSE_LIMIT_MS = 30_000;
 const RESUME_RETRY_MS = 1_000;
+const RELEASE_RETRIES_MAX = 3;
 const UUID = /UUID '([0-9a-f-]{36})'/;
 
 export interface EmbeddedSource extends BackupSource {
@@ -35,7 +36,8 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const { dataDir, eventLog, analytics, registry, clock, logger } = deps;
   const clickhouseDir = join(dataDir, 'clickhouse');
   const partsDir = join(clickhouseDir, 'shadow', FROZEN_NAME);
-  const release = (): Promise<void> => rm(partsDir, { recursive: true, force: true });
+  // ClickHouse can still add hard links while the folder is removed, if a call of `freezeTables` has timed out.
+  const release = (): Promise<void> => rm(partsDir, { recursive: true, force: true, maxRetries: RELEASE_RETRIES_MAX });
   const pauseDeps = { eventLog, registry, clock, owner: 'backup' } as const;
   /** This file exists while the writer is paused for a backup, and contains the number of the pause. It can outlive the backup. */
   const pauseFile = join(dataDir, 'backup-pause');
@@ -85,15 +87,19 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
         throw new DependencyError('event_log_unavailable', 'the end of the pause cannot be stored');
       return { partsDir, definitions, release };
     } catch (error) {
-      await release();
+      // First the pause: while it lasts, the writer stores nothing.
       await endPause();
+      await release().catch((err: unknown) =>
+        logger.warn({ err }, 'the frozen parts of a failed backup cannot be removed: the next backup will try again'),
+      );
       throw error;
     }
   }
 
   /**
-   * Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. If the event log cannot store
-   * the end now, for example because the disk is full, resolves with false, and tries again in the background: a writer that stays paused stores nothing.
+   * Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. If the pause
+   * cannot be ended now, for example because the disk is full, resolves with false, and tries again in the background: a writer that stays paused stores
+   * nothing.
    */
   async function endPause(): Promise<boolean> {
     try {
@@ -102,10 +108,9 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
       if (registry.writersPause()?.swap === swap) await resumeWriters(pauseDeps, swap);
       await rm(pauseFile, { force: true });
       return true;
-    } catch (error) {
-      if (!isDependencyError(error)) throw error;
+    } catch (err) {
       logger.warn(
-        { code: error.code },
+        isDependencyError(err) ? { code: err.code } : { err },
         'the pause of the writer for a backup cannot be ended now, and will be tried again',
       );
       clearTimeout(retry);
