@@ -1,14 +1,14 @@
 import { writeSync } from 'node:fs';
 
 /** Errors after which a log line is dropped: the disk is full or broken, or the reader of the pipe has ended. */
-const LOST = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EPIPE']);
+const LOST = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EPIPE', 'ECONNRESET']);
 const RETRY_PAUSE_MS = 5;
 const RETRY_MS_MAX = 1_000;
 
 export interface LogDestination {
   /**
    * Writes one line, which ends in a newline. If the disk is full or broken, or if the pipe is closed or stays full for a second, it drops the line
-   * and does not throw.
+   * and does not throw. While the pipe stays full, it drops further lines at once.
    */
   write(line: string): void;
 }
@@ -19,6 +19,8 @@ export interface LogDestination {
  */
 export function createLogDestination(fd: number, write: typeof writeSync = writeSync): LogDestination {
   let dropped = 0;
+  /** The pipe was full for RETRY_MS_MAX, and has accepted no complete line since. Its reader may be stuck, so no line waits for it. */
+  let isStuck = false;
 
   function writeWhole(text: string): boolean {
     const giveUpAt = Date.now() + RETRY_MS_MAX;
@@ -30,7 +32,11 @@ export function createLogDestination(fd: number, write: typeof writeSync = write
         if (LOST.has(code)) return false;
         // EAGAIN means that the reader of a pipe is slow.
         if (code !== 'EAGAIN') throw error;
-        if (Date.now() > giveUpAt) return false;
+        if (isStuck) return false;
+        if (Date.now() > giveUpAt) {
+          isStuck = true;
+          return false;
+        }
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_PAUSE_MS);
       }
     }
@@ -53,7 +59,8 @@ export function createLogDestination(fd: number, write: typeof writeSync = write
         }
         dropped = 0;
       }
-      if (!writeWhole(line)) dropped++;
+      if (writeWhole(line)) isStuck = false;
+      else dropped++;
     },
   };
 }

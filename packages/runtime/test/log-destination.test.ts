@@ -18,7 +18,7 @@ test('a line is written completely, also if each write accepts only a part of it
   expect(written.join('')).toBe('abcdefgh\n');
 });
 
-test.each(['ENOSPC', 'EPIPE'])('lines are dropped and counted while writing fails with %s', (code) => {
+test.each(['ENOSPC', 'EPIPE', 'ECONNRESET'])('lines are dropped and counted while writing fails with %s', (code) => {
   let full = true;
   const { written, write } = fdThat((text) => (full ? code : text.length));
   const destination = createLogDestination(2, write);
@@ -36,6 +36,34 @@ test('a slow pipe is retried', () => {
   const { written, write } = fdThat((text) => (tries++ < 2 ? 'EAGAIN' : text.length));
   createLogDestination(2, write).write('line\n');
   expect(written).toEqual(['line\n']);
+});
+
+test('after a pipe has stayed full for a second, each further line is tried once, until the pipe accepts a line', () => {
+  let tries = 0;
+  let room = 0;
+  const { written, write } = fdThat((text) => {
+    tries++;
+    if (room < text.length) return 'EAGAIN';
+    room -= text.length;
+    return text.length;
+  });
+  const destination = createLogDestination(2, write);
+  const triesOf = (line: string) => {
+    tries = 0;
+    destination.write(line);
+    return tries;
+  };
+  expect(triesOf('one\n')).toBeGreaterThan(2);
+  expect(triesOf('two\n')).toBe(1);
+  // The pipe has space for the notice, but not for the line.
+  room = 200;
+  expect(triesOf(`${'three'.repeat(100)}\n`)).toBe(2);
+  expect(JSON.parse(written[0] ?? '')).toMatchObject({ dropped: 2 });
+  room = 1_000;
+  expect(triesOf('four\n')).toBe(2);
+  expect(written[2]).toBe('four\n');
+  room = 0;
+  expect(triesOf('five\n')).toBeGreaterThan(2);
 });
 
 test('any other error is thrown', () => {
