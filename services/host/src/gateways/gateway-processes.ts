@@ -67,6 +67,11 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
       if (early === undefined) await watchAccepting(gateway, onAccepting);
       else if (early.signal === undefined)
         throw new Error(`a gateway process ended at its start with code ${early.code}`);
+      else if (!stop.signal.aborted)
+        logger.error(
+          { pid: gateway.pid, ...early },
+          'a gateway process was killed at its start: another one is started',
+        );
     } finally {
       if (!stop.signal.aborted) gateway.kill();
       await gateway.ended;
