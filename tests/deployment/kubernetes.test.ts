@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createSnippetRoutes } from '@weir/gateway/http/snippet-routes';
 import { gatewayOpenApi } from '@weir/gateway/openapi/gateway-openapi';
+import { loadConfig } from '@weir/runtime/config/config';
 import { ROLES } from './compose.ts';
 import { buildKustomization, type Manifest } from './kustomize.ts';
 import { modelModule, typeProblems } from './manifest-types.ts';
@@ -149,6 +150,20 @@ test('every variable is a setting of Weir', () => {
   const { data } = named<{ data: Record<string, string> }>(overlay, 'ConfigMap', 'weir-config');
   const given = [...Object.keys(data), ...secrets.flatMap(({ stringData }) => Object.keys(stringData))];
   expect(given.filter((name) => !knownVariables().has(name))).toEqual([]);
+});
+
+test.each(ROLES)('%s: Weir accepts the settings', (role) => {
+  const { data } = named<{ data: Record<string, string> }>(overlay, 'ConfigMap', 'weir-config');
+  const { stringData } = named<{ stringData: Record<string, string> }>(secrets, 'Secret', `weir-${role}`);
+  const values: Record<string, string> = {
+    ...{ KAFKA_SASL_USERNAME: 'weir', KAFKA_SASL_PASSWORD: 'p', REDIS_URL: 'rediss://weir:p@redis:6379' },
+    ...{ CLICKHOUSE_URL: 'https://weir:p@c:8443', CLICKHOUSE_READER_URL: 'https://weir_reader:p@c:8443' },
+    WEIR_ADMIN_TOKEN: 'x'.repeat(16),
+  };
+  const secret = Object.fromEntries(Object.keys(stringData).map((name) => [name, values[name] ?? '']));
+  // The file is mounted only in a cluster.
+  const settings = { ...data, ...secret, KAFKA_TLS_CA_FILE: __filename };
+  expect(() => loadConfig(settings, [role])).not.toThrow();
 });
 
 test('no Secret is part of a kustomization', () => {

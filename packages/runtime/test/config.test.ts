@@ -1,8 +1,8 @@
 import { ConfigError, loadConfig } from '../src/config/config.ts';
 
-function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
+function problemsOf(env: Readonly<Record<string, string>>, namedRoles?: readonly string[]): readonly string[] {
   try {
-    loadConfig(env);
+    loadConfig(env, namedRoles);
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
@@ -31,6 +31,73 @@ describe('invalid settings stop the start, and the error lists all of them', () 
 
   test('empty variables, which docker-compose.yml sets for roles without ClickHouse or SASL, are not reported', () => {
     expect(problemsOf({ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_USERNAME: '', CLICKHOUSE_READER_URL: '' })).toEqual([]);
+  });
+});
+
+describe('settings that contradict each other stop the start', () => {
+  const KAFKA = { KAFKA_BROKERS: 'k:9092' };
+  const SASL = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'weir', KAFKA_SASL_PASSWORD: 'secret' };
+  const CLICKHOUSE = { CLICKHOUSE_URL: 'http://c:8123' };
+  const BACKUP = { WEIR_BACKUP_TO: 'file:///mnt/backups' };
+
+  test.each([
+    [{ ...KAFKA, KAFKA_TLS_CA_FILE: __filename }, 'KAFKA_TLS_CA_FILE needs KAFKA_TLS=true'],
+    [{ ...KAFKA, KAFKA_TLS: 'false', KAFKA_TLS_CA_FILE: __filename }, 'KAFKA_TLS_CA_FILE needs KAFKA_TLS=true'],
+    [{ REDIS_URL: 'redis://r', REDIS_TLS_CA_FILE: __filename }, 'REDIS_TLS_CA_FILE needs TLS'],
+    [{ REDIS_URL: 'redis+cluster://r', REDIS_TLS_CA_FILE: __filename }, 'REDIS_TLS_CA_FILE needs TLS'],
+    [SASL, 'not set, but KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD: '],
+    [
+      { KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: __filename },
+      'KAFKA_BROKERS is not set, but KAFKA_TLS, KAFKA_TLS_CA_FILE: ',
+    ],
+    [{ KAFKA_TOPIC_PREFIX: 'prod.', KAFKA_BROKERS: '' }, 'KAFKA_BROKERS is not set, but KAFKA_TOPIC_PREFIX: '],
+    [{ KAFKA_BROKERS: ',', KAFKA_TLS: 'true' }, 'KAFKA_BROKERS contains no broker'],
+    [{ ...BACKUP, ...KAFKA }, 'WEIR_BACKUP_TO makes no backups together with KAFKA_BROKERS'],
+    [
+      { ...BACKUP, ...CLICKHOUSE, WEIR_BACKUP_EVERY: '24h' },
+      'WEIR_BACKUP_TO makes no backups together with CLICKHOUSE_URL',
+    ],
+    [{ CLICKHOUSE_URL: 'http://weir:pass@c:8123/clickhouse' }, 'CLICKHOUSE_URL must end after host:port'],
+    [{ CLICKHOUSE_URL: 'http://weir:pass@c:8123/?database=web' }, 'CLICKHOUSE_URL must end after host:port'],
+    [
+      { ...CLICKHOUSE, CLICKHOUSE_READER_URL: 'http://c:8123/reader' },
+      'CLICKHOUSE_READER_URL must end after host:port',
+    ],
+  ])('%j', (env, said) => {
+    expect(problemsOf(env)).toEqual([expect.stringContaining(said)]);
+    expect(problemsOf(env).join()).not.toContain('pass@');
+  });
+
+  test('the role archiver, if the command line names it, without ARCHIVE_URL', () => {
+    const said = [expect.stringContaining('the role archiver needs ARCHIVE_URL')];
+    expect(problemsOf({}, ['archiver'])).toEqual(said);
+    expect(problemsOf({ ARCHIVE_URL: ' ' }, ['writer', 'archiver'])).toEqual(said);
+    expect(problemsOf({ ARCHIVE_URL: 'file:///mnt/archive' }, ['archiver'])).toEqual([]);
+    for (const named of [[], ['writer']]) expect(problemsOf({}, named)).toEqual([]);
+  });
+
+  test.each([
+    // All defaults, written out.
+    [
+      {
+        KAFKA_BROKERS: '',
+        KAFKA_TLS: 'false',
+        KAFKA_TLS_CA_FILE: '',
+        KAFKA_TOPIC_PREFIX: '',
+        KAFKA_COMPRESSION: 'none',
+      },
+    ],
+    [{ REDIS_URL: '', REDIS_TLS_CA_FILE: '', CLICKHOUSE_URL: '', ARCHIVE_URL: '', WEIR_BACKUP_KEEP: '0' }],
+    // Defaults for backups on request, which can name a place.
+    [{ WEIR_BACKUP_KEEP: '7' }],
+    // Roles share an environment, but only some of them get the URL of Redis or ClickHouse.
+    [{ ...KAFKA, REDIS_TLS_CA_FILE: __filename, CLICKHOUSE_DATABASE: 'web', WEIR_BACKUP_KEEP: '7' }],
+    [{ KAFKA_COMPRESSION: 'lz4' }],
+    [{ ...KAFKA, ...SASL, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: __filename }],
+    [{ REDIS_URL: 'rediss+sentinel://r/master', REDIS_TLS_CA_FILE: __filename, ...BACKUP }],
+    [{ CLICKHOUSE_URL: 'https://weir:pass@c:8443/' }],
+  ])('but not %j', (env) => {
+    expect(problemsOf(env)).toEqual([]);
   });
 });
 

@@ -27,7 +27,7 @@ async function main(names: readonly string[]): Promise<void> {
     return;
   }
   const roles = readRoles(names);
-  const config = loadConfig(process.env);
+  const config = loadConfig(process.env, names);
   const logger = createLogger(config.logLevel);
 
   const weir = startWeir({ config, roles, logger, clock: Date.now, print: (text) => console.log(text) });

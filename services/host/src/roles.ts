@@ -10,7 +10,7 @@ roles:
   enricher   turns each raw record into one outcome: a row, or the reason why there is none
   writer     inserts the rows into ClickHouse, each exactly once
   control    serves the admin API and the dashboard; runs erasures, retention, replays and backups
-  archiver   copies events.raw and events.enriched to ARCHIVE_URL; does not run without this setting
+  archiver   copies events.raw and events.enriched to ARCHIVE_URL; runs only with this setting
 
 Settings are environment variables; docs/operations.md lists them all. Examples:
   npm start

@@ -113,8 +113,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the settings. Throws `ConfigError` with every problem; an empty variable counts as not set. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+/**
+ * Reads the settings. Throws `ConfigError` with every problem; an empty variable counts as not set. `namedRoles`: the roles that the command line
+ * names. Empty if it names none, and the process has all roles.
+ */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  namedRoles: readonly string[] = [],
+): Config {
   const reader = createEnvReader(env);
   const { text, whole, list } = reader;
 
@@ -198,8 +204,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     diskReserveBytes: whole('WEIR_DISK_RESERVE_MB', 256, 16, 1_000_000) * 1024 * 1024,
     clickhouseMemoryBytes: readClickhouseMemory(reader),
     engines,
-    archive: readArchive(reader),
-    backup: readBackup(reader),
+    archive: readArchive(reader, namedRoles),
+    backup: readBackup(reader, engines),
     s3: readS3Settings(reader),
     keep: readKeep(reader),
     pipelineThread: reader.oneOf('WEIR_PIPELINE_THREAD', PIPELINE_THREAD) ?? 'auto',
@@ -211,13 +217,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze(config);
 }
 
-function readArchive(reader: EnvReader): ArchiveConfig | undefined {
+function readArchive(reader: EnvReader, namedRoles: readonly string[]): ArchiveConfig | undefined {
   const url = reader.text('ARCHIVE_URL');
   const retentionDays = reader.whole('ARCHIVE_RETENTION_DAYS', 0, 0, 36_500);
   const segmentBytesMax = reader.whole('ARCHIVE_SEGMENT_MB', 32, 1, 1024) * 1024 * 1024;
   const lingerMs = reader.whole('ARCHIVE_LINGER_SECONDS', 600, 1, 86_400) * 1000;
   const parquet = reader.flag('ARCHIVE_PARQUET', true);
-  if (url === undefined) return undefined;
+  if (url === undefined) {
+    if (namedRoles.includes('archiver')) {
+      reader.problem('the role archiver needs ARCHIVE_URL: without it, nothing is archived');
+    }
+    return undefined;
+  }
   requireObjectStoreUrl(reader, 'ARCHIVE_URL', url);
   return { url, retentionDays: retentionDays === 0 ? undefined : retentionDays, segmentBytesMax, lingerMs, parquet };
 }
@@ -236,7 +247,7 @@ function readClickhouseMemory(reader: EnvReader): number | undefined {
   return megabytes === 0 ? undefined : megabytes * 1024 * 1024;
 }
 
-function readBackup(reader: EnvReader): BackupConfig {
+function readBackup(reader: EnvReader, { kafka, clickhouse }: EngineConfig): BackupConfig {
   const to = reader.text('WEIR_BACKUP_TO');
   const every = reader.text('WEIR_BACKUP_EVERY');
   const keep = reader.whole('WEIR_BACKUP_KEEP', 0, 0, 10_000);
@@ -246,6 +257,12 @@ function readBackup(reader: EnvReader): BackupConfig {
     reader.problem(`WEIR_BACKUP_EVERY must be a number with m, h or d, such as 24h, not "${every}"`);
   }
   if (every !== undefined && to === undefined) reader.problem('WEIR_BACKUP_EVERY needs WEIR_BACKUP_TO');
+  if (to !== undefined && (kafka !== undefined || clickhouse !== undefined)) {
+    const name = kafka === undefined ? 'CLICKHOUSE_URL' : 'KAFKA_BROKERS';
+    reader.problem(
+      `WEIR_BACKUP_TO makes no backups together with ${name}, because Weir backs up only its embedded engines: remove it, and back up your engines (docs/operations.md, Backups)`,
+    );
+  }
   return {
     to,
     everyMs: unit === undefined ? undefined : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS],

@@ -81,8 +81,15 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
     env.problem('KAFKA_TOPIC_PREFIX must be at most 100 letters, digits, dots, dashes and underscores');
   }
   const compression = env.oneOf('KAFKA_COMPRESSION', KAFKA_COMPRESSIONS) ?? 'none';
-  const tls = env.flag('KAFKA_TLS', false) ? { ca: readPem(env, 'KAFKA_TLS_CA_FILE') } : undefined;
-  if (brokers.length === 0) return undefined;
+  const ca = readPem(env, 'KAFKA_TLS_CA_FILE');
+  const tls = env.flag('KAFKA_TLS', false) ? { ca } : undefined;
+  if (brokers.length === 0) {
+    reportKafkaWithoutBrokers(env, tls !== undefined);
+    return undefined;
+  }
+  if (tls === undefined && env.text('KAFKA_TLS_CA_FILE') !== undefined) {
+    env.problem('KAFKA_TLS_CA_FILE needs KAFKA_TLS=true: without TLS, records and passwords are sent unencrypted');
+  }
   return {
     brokers,
     compression,
@@ -92,6 +99,27 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
   };
 }
 
+/** Settings that only make sense for Kafka. A missing or empty list of brokers beside them would silently start the embedded log. */
+function reportKafkaWithoutBrokers(env: EnvReader, isTls: boolean): void {
+  if (env.text('KAFKA_BROKERS') !== undefined) {
+    env.problem('KAFKA_BROKERS contains no broker: write host:port pairs separated by commas, or remove the variable');
+    return;
+  }
+  const names = [
+    'KAFKA_TLS_CA_FILE',
+    'KAFKA_SASL_MECHANISM',
+    'KAFKA_SASL_USERNAME',
+    'KAFKA_SASL_PASSWORD',
+    'KAFKA_TOPIC_PREFIX',
+  ];
+  const set = names.filter((name) => env.text(name) !== undefined);
+  if (isTls) set.unshift('KAFKA_TLS');
+  if (set.length === 0) return;
+  env.problem(
+    `KAFKA_BROKERS is not set, but ${set.join(', ')}: without brokers, Weir uses the embedded event log. Set KAFKA_BROKERS, or remove the other settings of Kafka`,
+  );
+}
+
 function readRedis(env: EnvReader): RedisConfig | undefined {
   const url = env.text('REDIS_URL');
   if (url === undefined) return undefined;
@@ -99,6 +127,11 @@ function readRedis(env: EnvReader): RedisConfig | undefined {
     env.problem('REDIS_URL must begin with redis:// or rediss:// (or with +sentinel or +cluster before the colon)');
   }
   const ca = readPem(env, 'REDIS_TLS_CA_FILE');
+  if (ca !== undefined && !url.startsWith('rediss')) {
+    env.problem(
+      'REDIS_TLS_CA_FILE needs TLS, which is used if REDIS_URL begins with rediss: otherwise passwords are sent unencrypted',
+    );
+  }
   return { url, tls: ca === undefined ? undefined : { ca } };
 }
 
@@ -122,7 +155,13 @@ function readClickhouseUser(env: EnvReader, name: string): ClickhouseUser | unde
     env.problem(`${name} must be http(s)://user:password@host:port`);
     return undefined;
   }
-  const { protocol, host, username, password } = new URL(raw);
+  const { protocol, host, username, password, pathname, search, hash } = new URL(raw);
+  if (pathname !== '/' || search !== '' || hash !== '') {
+    env.problem(
+      `${name} must end after host:port, without a path or parameters: CLICKHOUSE_DATABASE sets the database, and a proxy in front of ClickHouse must answer at /`,
+    );
+    return undefined;
+  }
   try {
     return {
       url: `${protocol}//${host}`,
