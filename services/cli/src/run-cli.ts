@@ -89,11 +89,15 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addImportCommand(program, context);
   addReplayCommands(program, context);
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...args], { from: 'user' }).catch((error: unknown) => {
+      if (!(error instanceof CommanderError)) throw error;
+      // Commander has already printed the message. Exit code 0 means that help was requested.
+      exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    });
+    // `print` does not wait for the output.
+    if (io.stdout.errored instanceof CliError) throw io.stdout.errored;
     return exitCode;
   } catch (error) {
-    // Commander has already printed the message. Exit code 0 means that help was requested.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     if (!(error instanceof CliError)) throw error;
     io.stderr.write(`weir: ${error.message}\n`);
     return error.exitCode;

@@ -1,15 +1,14 @@
+import { fstatSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { createFileOutput } from './file-output.ts';
 import { runCli } from './run-cli.ts';
 
-// The program that reads the output may close the pipe early (`weir sql … | head`). This is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
+const STDOUT_FD = 1;
 
 runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,
-  stdout: process.stdout,
+  stdout: openStdout(),
   stderr: process.stderr,
   clock: Date.now,
   interruption() {
@@ -26,3 +25,13 @@ runCli(process.argv.slice(2), {
     process.exitCode = 1;
   },
 );
+
+function openStdout(): Writable {
+  // runCli reports the error of a file.
+  if (fstatSync(STDOUT_FD).isFile()) return createFileOutput(STDOUT_FD).on('error', () => undefined);
+  // The program that reads the output may close the pipe early (`weir sql … | head`). This is not an error.
+  return process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
