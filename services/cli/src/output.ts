@@ -50,6 +50,5 @@ function trimLines(text: string): string {
   return text
     .split('\n')
     .map((line) => line.trimEnd())
-    .filter((line) => line !== '')
     .join('\n');
 }
