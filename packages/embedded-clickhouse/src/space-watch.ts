@@ -33,7 +33,9 @@ export async function watchSpace(options: SpaceWatchOptions): Promise<SpaceWatch
   const { folder, reserveBytes, setMerges, onDoubt } = options;
   const critical = reserveBytes * CRITICAL_PART;
   let inserts = 0;
+  /** Whether merges run: the last value that `setMerges` has set. */
   let merging = true;
+  let setting: Promise<void> | undefined;
   let isLow = false;
   let wasCritical = false;
   let inDoubt = false;
@@ -51,8 +53,19 @@ export async function watchSpace(options: SpaceWatchOptions): Promise<SpaceWatch
     }
     wasCritical = free < critical;
     if (isLow === merging) {
-      await setMerges(!isLow);
-      merging = !isLow;
+      setting ??= setAsNeeded().finally(() => {
+        setting = undefined;
+      });
+      await setting;
+    }
+  }
+
+  /** One call at a time. Another check can change `isLow` meanwhile. */
+  async function setAsNeeded(): Promise<void> {
+    while (isLow === merging) {
+      const run = !isLow;
+      await setMerges(run);
+      merging = run;
     }
   }
 

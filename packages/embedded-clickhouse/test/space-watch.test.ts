@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@weir/testkit/eventually';
+import { watchSpace } from '../src/space-watch.ts';
 import { startEmbeddedClickhouse } from '../src/start-embedded-clickhouse.ts';
 
 test('with less free space than the reserve, an insert is refused with NOT_ENOUGH_SPACE, and queries still work', async () => {
@@ -25,4 +27,44 @@ test('with less free space than the reserve, an insert is refused with NOT_ENOUG
   expect(await (await ask('SELECT count() FROM rows')).text()).toBe('0\n');
   await clickhouse.close();
   await rm(dataDir, { recursive: true });
+});
+
+// Linux reports no free space for /proc.
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux('if the free space changes while merges are stopped, they are started again', async () => {
+  const base = await mkdtemp(join(tmpdir(), 'weir-space-'));
+  const folder = join(base, 'folder');
+  const useDiskOf = async (target: string): Promise<void> => {
+    await symlink(target, `${folder}.new`);
+    await rename(`${folder}.new`, folder);
+  };
+  await useDiskOf(base);
+  const calls: boolean[] = [];
+  let stopped = (): void => undefined;
+  const watch = await watchSpace({
+    folder,
+    reserveBytes: 1,
+    async setMerges(run) {
+      calls.push(run);
+      if (run) return;
+      await new Promise<void>((resolve) => {
+        stopped = resolve;
+      });
+    },
+    onDoubt: () => undefined,
+  });
+  try {
+    await useDiskOf('/proc');
+    await eventually('merges are being stopped', () => calls.length === 1);
+    await useDiskOf(base);
+    // An insert checks the space too. It is refused, because the disk may have been full.
+    await expect(watch.insert(async () => undefined)).rejects.toThrow('bytes are free');
+    stopped();
+    await eventually('merges are started', () => calls.length === 2, 20_000);
+    expect(calls).toEqual([false, true]);
+  } finally {
+    watch.close();
+    await rm(base, { recursive: true });
+  }
 });
