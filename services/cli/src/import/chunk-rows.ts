@@ -48,12 +48,17 @@ export function dumpRows({ lines, lastLine }: LogScan): number {
 }
 
 /** Groups the rows after row number `rowsDone` into chunks. `count`: the number of rows of the dump. */
-export async function* chunkRows(log: LogFile, count: number, rowsDone: number): AsyncGenerator<RowChunk> {
+export async function* chunkRows(
+  log: LogFile,
+  count: number,
+  rowsDone: number,
+  interrupted: AbortSignal,
+): AsyncGenerator<RowChunk> {
   let line = -1;
   let first = rowsDone + 1;
   let chars = 0;
   let rows: Json[] = [];
-  for await (const run of readLines(openLogFile(log), LINE_CHARS_MAX)) {
+  for await (const run of readLines(openLogFile(log, interrupted), LINE_CHARS_MAX)) {
     for (const text of run) {
       line += 1;
       if (line <= rowsDone || line > count) continue;

@@ -9,7 +9,7 @@ import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
 import { chunkRows, dumpRows, dumpTimezone, type RowChunk } from './chunk-rows.ts';
 import { createSendChunk } from './create-send-chunk.ts';
 import { detectLogFormat } from './detect-log-format.ts';
-import { type LogFile, openLogFile } from './open-log-file.ts';
+import { type LogFile, openLogFile, throwIfInterrupted } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
 import { scanLog } from './scan-log.ts';
 
@@ -53,9 +53,10 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const { log, siteId, interrupted } = options;
   const begun = io.clock();
   const site = await client.call<{ domain: string; timezone: string }>('GET', sitePath(siteId));
-  const scan = await scanLog(openLogFile(log));
+  const scan = await scanLog(openLogFile(log, interrupted));
   const { digest } = scan;
   const format = await formatOf(io, options, site.timezone);
+  throwIfInterrupted(interrupted);
   const lines = format === 'weir' ? dumpRows(scan) : scan.lines;
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
   const start = () =>
@@ -71,9 +72,9 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
     const progress = createProgress(io, 'lines', lines, ledger.lines_done);
     const chunks =
       format === 'weir'
-        ? chunkRows(log, lines, ledger.lines_done)
+        ? chunkRows(log, lines, ledger.lines_done, interrupted)
         : chunkLines(
-            readLines(openLogFile(log)),
+            readLines(openLogFile(log, interrupted)),
             ledger.lines_done,
             { format, domain: site.domain },
             counts,
@@ -155,13 +156,18 @@ async function sendChunks(
   ledger: LedgerView,
 ): Promise<LedgerView> {
   let sent: Promise<LedgerView> = Promise.resolve(ledger);
-  for await (const chunk of chunks) {
-    const after = await sent;
-    progress.update(after.lines_done);
-    if (interrupted.aborted) return after;
-    sent = send(chunk);
-    // The next iteration awaits this promise. Until then, a rejection must not count as unhandled.
-    sent.catch(() => undefined);
+  try {
+    for await (const chunk of chunks) {
+      const after = await sent;
+      progress.update(after.lines_done);
+      if (interrupted.aborted) return after;
+      sent = send(chunk);
+      // The next iteration awaits this promise. Until then, a rejection must not count as unhandled.
+      sent.catch(() => undefined);
+    }
+  } catch (error) {
+    // Also after an interruption while the file was read, the result counts the chunk that is being sent.
+    if (!interrupted.aborted) throw error;
   }
   const after = await sent;
   progress.update(after.lines_done);

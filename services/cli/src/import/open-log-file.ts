@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
-import { CliError } from '../exit-codes.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -22,13 +22,23 @@ export interface LogFile {
 
 /**
  * Yields the decompressed bytes of a log. The compression (none, gzip or zstd) is detected from the first bytes. bzip2, xz and zip are
- * refused with an error that names them. Throws `CliError` if the file cannot be read.
+ * refused with an error that names them. Throws `CliError` if the file cannot be read, or when `interrupted` has aborted.
  */
-export async function* openLogFile(log: LogFile): AsyncGenerator<Uint8Array> {
+export async function* openLogFile(log: LogFile, interrupted?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* uncompressed(log);
+    for await (const chunk of uncompressed(log)) {
+      throwIfInterrupted(interrupted);
+      yield chunk;
+    }
   } catch (error) {
+    if (error instanceof CliError) throw error;
     throw new CliError(`can't read ${log.path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export function throwIfInterrupted(interrupted: AbortSignal | undefined): void {
+  if (interrupted?.aborted === true) {
+    throw new CliError('interrupted while the file was read: run the same command again', EXIT.interrupted);
   }
 }
 
