@@ -29,7 +29,7 @@ export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promi
  * time limit.
  */
 export async function runForClient(engine: Engine, call: EngineCall, res: ServerResponse): Promise<EngineResult> {
-  if (res.closed) throw clickhouseError(394, 'QUERY_WAS_CANCELLED', 'The client has closed the connection', 499);
+  if (res.closed) throw clientHasLeft();
   const name = randomUUID();
   const query = engine.run({ ...call, name });
   const leave = (): void => {
@@ -43,4 +43,8 @@ export async function runForClient(engine: Engine, call: EngineCall, res: Server
   } finally {
     res.off('close', leave);
   }
+}
+
+export function clientHasLeft(): Error {
+  return clickhouseError(394, 'QUERY_WAS_CANCELLED', 'The client has closed the connection', 499);
 }

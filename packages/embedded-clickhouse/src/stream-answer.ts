@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { cancelUntilEnded } from './cancel-query.ts';
+import { cancelUntilEnded, clientHasLeft } from './cancel-query.ts';
 import type { Engine, EngineCall } from './engine.ts';
 import { openNamedPipe } from './named-pipe.ts';
 
@@ -17,6 +17,12 @@ export async function streamAnswer(
 ): Promise<void> {
   const pipe = await openNamedPipe(pipeFolder);
   const { source } = pipe;
+  // The client can have left while the statement waited. Then `close` is not emitted again.
+  if (res.closed) {
+    source.destroy();
+    pipe.remove();
+    throw clientHasLeft();
+  }
   const query = engine.writeTo(pipe.path, call);
   // If the query fails, reading from the pipe fails with the same error. The handler is added at once, because `query` can reject before
   // the code below awaits it.
