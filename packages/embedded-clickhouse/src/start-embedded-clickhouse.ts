@@ -88,22 +88,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
   const failure = (): Error => unavailable(`the embedded ClickHouse does not start: ${lastFailure}`);
 
   const start = (onListening: () => void): void => {
-    options.beforeStart?.();
-    const childOptions = { folder, passwordFile, port, reserveBytes, memoryBytes };
-    const started = spawnChild(options.entry, childOptions, join(dataDir, 'clickhouse.stderr'));
-    child = started;
     let reason = '';
-    started.on('message', (message: ChildMessage) => {
-      if (message.type === 'listening') {
-        port = message.port;
-        onListening();
-      } else if (message.type === 'ready') {
-        isReady = true;
-        startsFailed = 0;
-        settle();
-      } else if (message.type === 'warning') options.logger.warn(message.fields, message.message);
-      else reason = message.message;
-    });
     const onEnd = (code: number | null, signal: NodeJS.Signals | null): void => {
       const wasReady = isReady;
       child = undefined;
@@ -120,6 +105,29 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       restartTimer = setTimeout(() => start(onListening), pauseMs);
       options.onRestart?.();
     };
+    let started: ChildProcess;
+    try {
+      options.beforeStart?.();
+      const childOptions = { folder, passwordFile, port, reserveBytes, memoryBytes };
+      started = spawnChild(options.entry, childOptions, join(dataDir, 'clickhouse.stderr'));
+    } catch (error) {
+      // For example, the disk or the number of open files is at its limit for the moment. A restart runs in a timer, where an exception would end Weir.
+      reason = (error as Error).message;
+      onEnd(null, null);
+      return;
+    }
+    child = started;
+    started.on('message', (message: ChildMessage) => {
+      if (message.type === 'listening') {
+        port = message.port;
+        onListening();
+      } else if (message.type === 'ready') {
+        isReady = true;
+        startsFailed = 0;
+        settle();
+      } else if (message.type === 'warning') options.logger.warn(message.fields, message.message);
+      else reason = message.message;
+    });
     started.on('exit', onEnd);
     started.on('error', (error) => {
       reason = error.message;
