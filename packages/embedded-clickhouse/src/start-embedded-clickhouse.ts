@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
@@ -178,7 +178,10 @@ function unavailable(message: string): DependencyError {
 }
 
 function spawnChild(entry: string, options: ChildOptions, stderrFile: string): ChildProcess {
-  // Crash reports of the engine may contain statements, so they go to a file and not to the log.
+  // Crash reports of the engine may contain statements, so they go to a file and not to the log. A crash is followed by a restart, so the former
+  // file is kept.
+  const former = statSync(stderrFile, { throwIfNoEntry: false });
+  if (former?.isFile() === true && former.size > 0) renameSync(stderrFile, `${stderrFile}.former`);
   const stderr = openSync(stderrFile, 'w', 0o600);
   try {
     const loader = entry.endsWith('.ts') ? ['--import', 'tsx'] : [];

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
@@ -48,6 +48,25 @@ test('a restart that fails before the process is created is tried again', async 
     await eventually('another child', () => clickhouse.pid() !== undefined && clickhouse.pid() !== first);
     await clickhouse.ready();
     expect(warned).toEqual(['', 'EMFILE: too many open files', 'EMFILE: too many open files']);
+  } finally {
+    await clickhouse.close();
+  }
+});
+
+test('the messages of a process that has crashed are kept until another one has written messages', async () => {
+  const clickhouse = await startEmbeddedClickhouse({ dataDir, entry: writeProgram(), logger });
+  const read = (name: string) => readFileSync(join(dataDir, name), 'utf8');
+  try {
+    for (let restart = 0; restart < 2; restart++) {
+      await clickhouse.ready();
+      const crashed = clickhouse.pid() as number;
+      process.kill(crashed, 'SIGKILL');
+      await eventually('another child', () => ![undefined, crashed].includes(clickhouse.pid()));
+      await clickhouse.ready();
+      expect(read('clickhouse.stderr')).toBe(`report of ${clickhouse.pid()}`);
+      expect(read('clickhouse.stderr.former')).toBe(`report of ${crashed}`);
+    }
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('clickhouse.stderr'))).toHaveLength(2);
   } finally {
     await clickhouse.close();
   }
