@@ -65,7 +65,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   const { eventLog, analytics, shadow, registry, clock, logger } = deps;
   const filling = createFilling(deps);
   const automatic = createAutomaticSteps(deps);
-  const swapping = { ...deps, filling, signal, fence, putState };
+  const swapping = { ...deps, filling, signal, fence, putState, migrateShadow };
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
   /**
@@ -233,7 +233,6 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   async function step(replay: Replay): Promise<void> {
     const { state, wish } = replay;
     if (state?.phase === 'swap' && state.swap !== undefined) {
-      await migrateShadow(state);
       return continueSwap(swapping, replay, state, state.swap);
     }
     const wanted = pendingWish(replay);

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDependencyError } from '@weir/domain/errors';
 import type { Replay, ReplayState, ReplaySwap, SwapPosition } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { describeError } from '@weir/runtime/consume/consume-retry';
 import { auditReport } from '../audit/audit-report.ts';
 import { readBooks } from '../audit/read-books.ts';
 import { erasureSince, startedAt } from './erased-rows-of-log.ts';
@@ -40,6 +42,8 @@ export interface SwapDeps {
   /** Rejects if this process is no longer the leader. */
   fence(): Promise<void>;
   putState(state: ReplayState): Promise<void>;
+  /** Applies the migrations of this version of Weir to the shadow tables. */
+  migrateShadow(state: ReplayState): Promise<void>;
 }
 
 /**
@@ -47,6 +51,8 @@ export interface SwapDeps {
  * behind.
  */
 const REACH_WITHIN_MS = 60_000;
+/** How long after the request of the pause a swap is tried again because a dependency is not available. */
+const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 const INTERRUPTED = 'the swap was interrupted before tables were exchanged';
 
@@ -71,7 +77,8 @@ export async function beginSwap(
  *     5. the tables are exchanged
  *     6. the live writers continue
  *
- * If one of the steps 1 to 3 fails, the live writers continue with the old tables, and the state of the replay contains the reason.
+ * If one of the steps 1 to 3 fails, the live writers continue with the old tables, and the state of the replay contains the reason. While a
+ * dependency is not available, these steps are repeated for at most a minute.
  */
 export async function continueSwap(
   deps: SwapDeps,
@@ -79,13 +86,15 @@ export async function continueSwap(
   state: ReplayState,
   swap: ReplaySwap,
 ): Promise<void> {
-  const { shadow, liveWriters, clock, fence, putState, filling } = deps;
+  const { shadow, liveWriters, clock, fence, putState, migrateShadow, filling } = deps;
   let { positions } = swap;
   if (positions === undefined) {
-    const prepared = await prepare(deps, replay, state, swap);
+    const prepared = await prepare(deps, replay, state, swap).catch((error: unknown) => refusalOf(deps, swap, error));
     if (typeof prepared === 'string') return giveUp(deps, state, swap, prepared);
     positions = prepared;
     await putState({ ...state, swap: { ...swap, positions } });
+  } else {
+    await migrateShadow(state);
   }
   await filling.stop();
   await shadow.exchange(swap.generation);
@@ -103,7 +112,8 @@ async function prepare(
   state: ReplayState,
   swap: ReplaySwap,
 ): Promise<readonly SwapPosition[] | string> {
-  const { registry, liveWriters, filling, signal } = deps;
+  const { registry, liveWriters, filling, signal, migrateShadow } = deps;
+  await migrateShadow(state);
   const erasing = () => erasureSince(registry, startedAt({ ...replay, state }));
   const erasure = erasing();
   if (erasure !== undefined) return erasure;
@@ -129,6 +139,20 @@ async function prepare(
     erasing() ??
     (await booksProblem(deps, positions, { mayGrow: replay.request.from === 'archive', undoing: state.undoing }));
   return problem ?? (liveWriters.holds(swap.number) ? positions : INTERRUPTED);
+}
+
+/** Returns the refusal for an error of `prepare`, or throws the error if the swap is tried again. */
+function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, { number }: ReplaySwap, error: unknown): string {
+  if (signal.aborted || isDependencyError(error, 'partition_lost')) throw error;
+  const code = isDependencyError(error) ? error.code : 'bug';
+  const requested = liveWriters.holds(number) ? registry.writersPause() : undefined;
+  const isRepeated =
+    requested === undefined
+      ? // The request for the pause can still become durable.
+        code === 'event_log_unavailable'
+      : code.endsWith('_unavailable') && clock() - requested.requestedAt < TRY_AGAIN_WITHIN_MS;
+  if (isRepeated) throw error;
+  return `the swap failed before tables were exchanged: ${describeError(error).message}`;
 }
 
 async function reaches(
