@@ -53,7 +53,8 @@ const PUBLISH_AGAIN_MS = 5_000;
  * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
  * 1. `waiting`: waits until every record that was in the log at the time of the request is stored. Records of the person from that time or
  *    before are then no longer stored, because the enrichers apply the tombstone.
- * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone.
+ * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone. If there are any, waits again until every record
+ *    that is in the log is stored: an enricher can have processed records of these devices before.
  * 3. `deleting`: deletes the state and the rows.
  * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the
  *    records of the person from segments and Parquet files. The same pass does this for the erasures of the site that were done while there
@@ -100,31 +101,47 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   async function waitUntilStored(): Promise<void> {
-    const { eventLog, alone } = work;
+    const { alone } = work;
     const { at, ends: known } = own();
     // If the site was removed, `at` is the time from which on no gateway accepts its records any more. This time can be in the future.
     const lagMs = Math.max(0, at + (alone ? 0 : REGISTRY_LAG_MS) - clock());
     if (known === undefined && lagMs > 0) await pause(lagMs, undefined, { signal });
-    const positions = known === undefined ? await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER) : [];
-    const ends = known ?? positions.map(({ first, end }) => (end > first ? end : 0));
+    const ends = known ?? (await readEnds());
     await update({ ends });
+    await storedUpTo(ends);
+    await update({ phase: 'resolving' });
+  }
+
+  async function readEnds(): Promise<readonly number[]> {
+    const positions = await work.eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+    return positions.map(({ first, end }) => (end > first ? end : 0));
+  }
+
+  async function storedUpTo(ends: readonly number[]): Promise<void> {
     for (const [partition, end] of ends.entries()) {
-      while (end > 0 && (await analytics.highestRawOffset(eventLog.logId, partition)) < end - 1) {
+      while (end > 0 && (await analytics.highestRawOffset(work.eventLog.logId, partition)) < end - 1) {
         await pause(STORED_POLL_MS, undefined, { signal });
       }
     }
-    await update({ phase: 'resolving' });
   }
 
   async function resolve(): Promise<void> {
     const asked = partsOf();
     const [first] = asked;
     if (first === undefined) throw new Error(`the erasure ${erasureId} has no tombstone`);
+    // An insert fills `records` before the tables of links and payment customers.
+    const live = (await liveAndShadow(analytics)).find((one) => Boolean(one.live));
+    await analytics.runningInsertsEnd(live?.name ?? '');
     const linked = await findLinked(analytics, { ...first, entries: asked.flatMap(({ entries }) => entries) });
     const entries = asked.flatMap((part) => part.entries);
     const added = linked.filter((entry) => !entries.includes(entry));
     assertOwn();
     for (const part of tombstoneParts({ ...first, part: asked.length }, added)) await registry.putTombstone(part);
+    // Also if an earlier attempt has added all of them, because that attempt may not have waited.
+    if (linked.length > 0) {
+      if (!work.alone) await pause(REGISTRY_LAG_MS, undefined, { signal });
+      await storedUpTo(await readEnds());
+    }
     await update({ phase: 'deleting' });
   }
 
