@@ -8,6 +8,7 @@ export type BuildTables = Pick<Analytics, 'select' | 'change' | 'runningInsertsE
 
 /** A build of more rows is divided into several statements, each of a part of the visits. This limits the memory. */
 export const STATEMENT_ROWS_MAX = 200_000;
+const HOUR_MS = 3600_000;
 
 export interface DaysToBuild extends SiteDays {
   /** The number of rows of these days that reports count. */
@@ -39,12 +40,13 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
   assertUnchanged();
   // Late rows are counted before the rows are read: if one comes meanwhile, the build is not valid. An insert may have counted its late rows before
   // its rows can be read, so the build waits for the running inserts.
-  const late = lateNear(await readFacts(analytics, site));
+  const facts = await readFacts(analytics, site);
+  const late = lateNear(facts);
   const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
   await analytics.runningInsertsEnd(live?.name ?? '');
   const skipped = new Set((await analytics.select<{ day: string }>(skippedDaysSql(site))).map(({ day }) => day));
   const days = daysOf(site).filter((day) => !skipped.has(day));
-  const firstBuild = clock() * 1000;
+  const firstBuild = nextBuild(facts, clock());
   if (days.length === 0) return { days: 0, slots: 0, skipped: [...skipped] };
   const shares = Math.max(1, Math.ceil(rows / STATEMENT_ROWS_MAX));
   for (let share = 0; share < shares; share++) {
@@ -72,13 +74,25 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
 }
 
 /**
+ * Returns the number of a new build: the time in microseconds. If a clock was ahead when a day was built, the new number is still higher than that of the
+ * former build, and still differs between builds that begin at different times.
+ */
+function nextBuild(facts: readonly DayFact[], now: number): number {
+  const last = facts.reduce((highest, { build }) => Math.max(highest, build), 0);
+  return now * 1000 > last ? now * 1000 : last + 1 + (now % HOUR_MS) * 1000;
+}
+
+/**
  * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
- * hour after it was replaced, because a report may have begun to read it.
+ * hour after it was replaced, because a report may have begun to read it. A build with a number from the future stays until that time has come: it is not
+ * known when it was replaced.
  */
 export async function removeOldSlots({ analytics, clock, change }: BuildContext, siteId: string): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
-  const hourAgo = (clock() - 3600_000) * 1000;
-  const replacedLately = `SELECT day FROM visit_days WHERE site_id = '${siteId}' GROUP BY day HAVING max(build) >= ${hourAgo}`;
+  const hourAgo = (clock() - HOUR_MS) * 1000;
+  // The clocks of other processes can be ahead by less than an hour.
+  const inAnHour = (clock() + HOUR_MS) * 1000;
+  const replacedLately = `SELECT day FROM visit_days WHERE site_id = '${siteId}' GROUP BY day HAVING max(build) BETWEEN ${hourAgo} AND ${inAnHour}`;
   const old = `site_id = '${siteId}' AND build < ${hourAgo} AND build NOT IN (${current}) AND day NOT IN (${replacedLately})`;
   const [found] = await analytics.select<{ slots: number | string }>(
     `SELECT count() AS slots FROM visit_slots WHERE ${old}`,

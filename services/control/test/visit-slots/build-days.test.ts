@@ -214,6 +214,26 @@ test('old slots are removed, and small sites have no rollup', async () => {
   expect(await sitesToBuild(opened.analytics, 24)).toContain('again');
 });
 
+test('days that were built while a clock was ahead can be built again, and their old slots are removed', async () => {
+  const site = 'ahead';
+  await insert(site, history(3));
+  const at = (days: number): BuildContext => ({ ...context, clock: () => Date.now() + days * DAY_MS + next++ });
+  const buildAt = (days: number) => buildDays(at(days), { siteId: site, fromMs: T0, toMs: T0 + 3 * DAY_MS, rows: 1 });
+  const run = () => builtRun(site, { zone: 'UTC', fromMs: T0, toMs: T0 + 20 * DAY_MS }, opened.analytics);
+  const { slots } = await buildAt(0);
+  await buildAt(30);
+  expect(await removeOldSlots(at(0), site)).toBe(0);
+  expect(await removeOldSlots(at(1), site)).toBe(slots);
+
+  await insert(site, [hit('later', T0 + DAY_MS + 1)]);
+  expect(await run()).toBeUndefined();
+  const again = await buildAt(0);
+  expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 3 * DAY_MS, slots: again.slots });
+  expect(await buildAt(0)).toEqual(again);
+  expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 3 * DAY_MS, slots: again.slots });
+  expect(await removeOldSlots(at(31), site)).toBe(slots + again.slots);
+});
+
 test('a site whose days ClickHouse refuses does not stop the builds of other sites', async () => {
   for (const site of ['refused', 'sound']) await insert(site, history(25));
   const { analytics } = opened;
