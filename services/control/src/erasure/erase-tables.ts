@@ -10,12 +10,14 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
  * crash: the rows that views made from the records are deleted first, and the records last, so a repeat finds the same records.
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
-  await invalidateBuilds(task);
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
   // An insert writes to the tables one after the other. Its rows in other tables may have been deleted above, although its rows in
   // `records` cannot be read yet. After the wait, the refill below reads them.
   await task.analytics.runningInsertsEnd(task.database);
+  // After the wait, because a build of the days may have been running too. Further builds do not begin.
+  await invalidateBuilds(task);
+  await removeSlots(task);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
   await flagVisits(task);
   await putErasedRows(task);
@@ -30,10 +32,8 @@ function derived(
   { database, person }: EraseTables,
   outlived: OutlivedRows,
 ): readonly (readonly [table: string, condition: string])[] {
-  const made = (columns: string, select: string, where: string): string => {
-    const from = `SELECT ${select} FROM ${database}.records WHERE ${person.records} AND ${where}`;
-    return `(${columns}) IN (${from})`;
-  };
+  const made = (columns: string, select: string, where: string) =>
+    madeFrom({ database, person }, columns, select, where);
   const ofProfile = (columns: string, select: string, owner = 'profile_id'): string =>
     `(${person.isProfile(owner)} OR ${made(columns, select, "outcome = 'identify'")})`;
   const own = (condition: string) => `site_id = '${person.siteId}' AND ${condition}`;
@@ -61,11 +61,6 @@ function derived(
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
     ],
     ['moved_hours', own(`(${made('visitor_id', 'visitor_id', "outcome = 'row'")} OR ${outlived.hours})`)],
-    // Only on the days whose builds are removed. On other days, the visitor has rows of other persons, and all rows without a visitor have the same key.
-    [
-      'visit_slots',
-      own(`day IN (${nearDays({ database, person })}) AND ${made('visitor_key', 'visitor_key', "outcome = 'row'")}`),
-    ],
     ['links_latest', profile],
     ['links_log', profile],
     ['profiles_latest', profile],
@@ -127,6 +122,26 @@ async function invalidateBuilds({ analytics, database, person, assertOwn }: Eras
   if (built === undefined) return;
   assertOwn();
   await analytics.change(`ALTER TABLE ${database}.visit_days DELETE WHERE ${where}`);
+}
+
+/** Removes slots only on the days whose builds are removed. On other days, the visitor has rows of other persons, and all rows without a visitor have the same key. */
+async function removeSlots(task: EraseTables): Promise<void> {
+  const ofVisitor = madeFrom(task, 'visitor_key', 'visitor_key', "outcome = 'row'");
+  await remove(
+    task,
+    'visit_slots',
+    `site_id = '${task.person.siteId}' AND day IN (${nearDays(task)}) AND ${ofVisitor}`,
+  );
+}
+
+/** The condition on rows whose columns have the values of an erased record. */
+function madeFrom(
+  { database, person }: Pick<EraseTables, 'database' | 'person'>,
+  columns: string,
+  select: string,
+  where: string,
+): string {
+  return `(${columns}) IN (SELECT ${select} FROM ${database}.records WHERE ${person.records} AND ${where})`;
 }
 
 /** Selects the UTC days of the erased records, and the days next to them: a visit can have slots on these. */

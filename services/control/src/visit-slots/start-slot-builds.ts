@@ -85,16 +85,26 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   async function buildAll(): Promise<void> {
     await deps.ready;
     for (const [key, at] of skipped) if (clock() - at >= SKIPPED_MS) skipped.delete(key);
-    for (const siteId of await sitesToBuild(analytics, siteRowsMin)) {
+    const sites = await sitesToBuild(analytics, siteRowsMin);
+    for (const siteId of sites) {
       const groups = await daysToBuild(analytics, siteId, (day) => skipped.has(`${siteId} ${day}`));
       for (const days of groups) await build(days);
-      newContext().assertUnchanged();
-      await removeOldSlots(newContext(), siteId);
+      await removeOld(siteId);
       await compareSomeDay(siteId).catch((error: unknown) => {
         if (!isRefused(error)) throw error;
         logger.error({ site: siteId, problem: problemText(error) }, 'the reports of a built day cannot be compared');
       });
     }
+    // A site that now has fewer rows can have old slots too.
+    const stored = await analytics.select<{ site: string }>(
+      'SELECT DISTINCT toString(site_id) AS site FROM visit_slots ORDER BY site',
+    );
+    for (const { site } of stored) if (!sites.includes(site)) await removeOld(site);
+  }
+
+  async function removeOld(siteId: string): Promise<void> {
+    newContext().assertUnchanged();
+    await removeOldSlots(newContext(), siteId);
   }
 
   /**

@@ -263,3 +263,23 @@ test('a site whose days ClickHouse refuses does not stop the builds of other sit
   expect(await days('refused')).toBe(0);
   expect(problems).toContainEqual({ site: 'refused', problem: expect.stringContaining('memory') });
 });
+
+test('old slots of a site with few rows are removed', async () => {
+  await insert('few', history(3));
+  await build('few', 0, 3);
+  const { analytics } = opened;
+  const slots = async () =>
+    (await analytics.select<{ n: number }>("SELECT toUInt32(count()) AS n FROM visit_slots WHERE site_id = 'few'"))[0]
+      ?.n;
+  expect(await slots()).toBeGreaterThan(0);
+  await analytics.change("ALTER TABLE visit_days DELETE WHERE site_id = 'few'");
+  const nothing = (): undefined => undefined;
+  const builds = startSlotBuilds({
+    analytics,
+    registry: { erasures: () => [], expiry: nothing, replay: nothing, writersPause: nothing } as unknown as Registry,
+    ...{ ready: Promise.resolve(), logger: createLogger('silent'), metrics: createMetrics(), siteRowsMin: 1_000_000 },
+    clock: () => Date.now() + 2 * 3600_000,
+  });
+  await eventually('the slots are removed', async () => (await slots()) === 0);
+  await builds.close();
+});

@@ -1,0 +1,52 @@
+import { eraseTables } from '@weir/control/erasure/erase-tables';
+import { personSql } from '@weir/control/erasure/person-sql';
+import { buildDays } from '@weir/control/visit-slots/build-days';
+import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
+import {
+  batch,
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+
+const DAY_MS = 24 * 3600_000;
+const T0 = Date.UTC(2026, 4, 4);
+const SITE = 'shop';
+let opened: ClickhouseUnderTest;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  await opened.analytics.migrate();
+});
+afterAll(() => opened.close());
+
+test('an erasure also removes the slots and builds of a build that ends while the erasure waits for inserts', async () => {
+  const { analytics } = opened;
+  const at = T0 + 3600_000;
+  const hit = { site_id: SITE, outcome: 'row', session_id: '', pathname: '/', received_at: at, timestamp: at } as const;
+  const visitors = ['zoe-v', 'max-v'];
+  const hits = visitors.map((id) => ({ ...hit, visitor_id: id, session_id: `${id}-s` }));
+  await analytics.insertRecords(batch(0, hits));
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  const build = () => buildDays(context, { siteId: SITE, fromMs: T0, toMs: T0 + DAY_MS, rows: 1 });
+  const count = async (from: string) =>
+    (await analytics.select<{ n: number }>(`SELECT toUInt32(count()) AS n FROM ${from}`))[0]?.n;
+  const slotsOf = (visitor: string) => count(`visit_slots WHERE visitor_key = sipHash64('${visitor}')`);
+
+  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
+  const entries = [entryOf('v', erasureHash('salt', SITE, 'v', 'zoe-v'))];
+  const tombstone = { siteId: SITE, erasureId: 'e', part: 0, at: Date.now(), salt: 'salt', whole: false, entries };
+  let built = 0;
+  await eraseTables({
+    analytics: {
+      ...analytics,
+      async runningInsertsEnd(database) {
+        built = (await build()).days;
+        await analytics.runningInsertsEnd(database);
+      },
+    },
+    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e', assertOwn: () => undefined },
+    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
+  });
+  expect(built).toBe(1);
+  expect(await Promise.all([slotsOf('zoe-v'), slotsOf('max-v'), count('visit_days')])).toEqual([0, 1, 0]);
+});
