@@ -16,14 +16,12 @@ import {
   readLetterId,
 } from './letter-filter.ts';
 import { letterRecord } from './letter-record.ts';
-import { type LetterResult, redriveLetters, WAITING, waitUntilListed } from './redrive-letters.ts';
+import { type LetterResult, REPLAYS, redriveLetters, WAITING, waitUntilListed } from './redrive-letters.ts';
 import { countLetters, letterView, readLetters, readPayload, type StoredLetter } from './stored-letters.ts';
 
 export const LETTERS_PARAMETERS = [...LETTER_FILTERS, 'after', 'limit'] as const;
 export const LETTERS_MAX = 500;
 const LETTERS_DEFAULT = 100;
-const REPLAYS =
-  'there is a replay, which would store redriven records twice: redrive them after weir replay drop (the replay itself processes dead letters again)';
 
 const text = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const letterIdText = { type: 'string', pattern: LETTER_ID_PATTERN } as const;

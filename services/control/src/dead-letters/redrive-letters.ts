@@ -1,7 +1,7 @@
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AppendRecord } from '@weir/ports/event-log';
 import type { AdminDeps } from '../control-deps.ts';
-import { type Reply, unavailable } from '../http/admin-reply.ts';
+import { conflict, type Reply, unavailable } from '../http/admin-reply.ts';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { letterId } from './letter-filter.ts';
@@ -29,6 +29,8 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
 
 const WAIT_MS = 15_000;
 export const WAITING = 'waiting until the pipeline has stored all records of the log: send it again';
+export const REPLAYS =
+  'there is a replay, which would store redriven records twice: redrive them after weir replay drop (the replay itself processes dead letters again)';
 /** Records are appended in groups of about this size, which Kafka certainly accepts. A single record can be larger. */
 const APPEND_BYTES_MAX = 1024 * 1024;
 
@@ -79,8 +81,14 @@ function problemOf(result: LetterResult['result'], found: { readonly reason: str
   return result === 'dropped' ? found.reason : null;
 }
 
-/** Appends the records in their order. Returns the error reply if the log did not store all of them. */
-async function append({ eventLog }: Pick<AdminDeps, 'eventLog'>, records: readonly AppendRecord[]) {
+/**
+ * Appends the records in their order. Returns the error reply if the log did not store all of them. A replay can have begun while the call waited, and
+ * it only knows the letters that were redriven before. So each append is preceded by another check.
+ */
+async function append(
+  { eventLog, registry }: Pick<AdminDeps, 'eventLog' | 'registry'>,
+  records: readonly AppendRecord[],
+): Promise<Reply | undefined> {
   for (let first = 0; first < records.length; ) {
     let bytes = 0;
     let end = first;
@@ -88,6 +96,7 @@ async function append({ eventLog }: Pick<AdminDeps, 'eventLog'>, records: readon
       bytes += (records[end] as AppendRecord).value.byteLength;
       end += 1;
     }
+    if (registry.replay() !== undefined) return conflict(REPLAYS);
     const outcomes = await eventLog.append(TOPIC_RAW, records.slice(first, end));
     const failed = outcomes.find(({ status }) => status !== 'stored');
     if (failed !== undefined) {
