@@ -36,10 +36,7 @@ export interface Leader {
 const LOOK_EVERY_MS = 1_000;
 /** The phase `follow` begins when the replay needs less than this time, without rests, to reach a position that the live writer had. */
 const FOLLOWS_WITHIN_MS = 20_000;
-/**
- * The number of raw offsets by which a replay's enricher may be ahead of its writer in a partition. The outcomes in between need disk
- * space.
- */
+/** The number of raw offsets by which a replay's enricher may be ahead of its writer in a partition. The outcomes in between need disk space. */
 const AHEAD_MAX = 500_000;
 const REMOVED_AT_ONCE = 50_000;
 
@@ -59,7 +56,8 @@ const REMOVED_AT_ONCE = 50_000;
  *     undone   nothing
  *     drop     removes the shadow tables, then the replay from the registry        none (requested in any phase but swap)
  *
- * The function `fence` rejects if this process is no longer the leader. It is called before each change of the replay in the registry.
+ * The function `fence` rejects if this process is no longer the leader. It is called before each change of the replay in the registry,
+ * and before the shadow tables are removed.
  */
 export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => Promise<void>): Leader {
   const { eventLog, analytics, shadow, registry, clock, logger } = deps;
@@ -95,6 +93,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     // On a busy ClickHouse, this takes 10 s. So it is not repeated if this function is called again because one of the later steps failed.
     if (migrated !== replayId) {
       // An interrupted attempt of another process can have left incomplete tables.
+      await fence();
       await shadow.drop();
       await shadow.create();
       migrated = replayId;
@@ -216,9 +215,10 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   async function drop({ request, state }: Replay): Promise<void> {
     await clear(request);
     if (state?.phase !== 'drop') {
-      const { replayId } = request;
-      await putState({ replayId, starts: [], recordsCopied: 0, recordsToCopy: 0, ...state, phase: 'drop' });
+      const nothing = { replayId: request.replayId, starts: [], recordsCopied: 0, recordsToCopy: 0 };
+      await putState({ ...nothing, ...state, phase: 'drop' });
     }
+    await fence();
     await shadow.drop();
     await fence();
     await registry.removeReplay(request.replayId);
