@@ -112,8 +112,10 @@ async function prepare(
   state: ReplayState,
   swap: ReplaySwap,
 ): Promise<readonly SwapPosition[] | string> {
-  const { registry, liveWriters, filling, signal, migrateShadow } = deps;
+  const { registry, shadow, liveWriters, filling, signal, migrateShadow } = deps;
   await migrateShadow(state);
+  // The exchange reloads the dictionaries while the tables are closed, and cannot be cancelled any more. So a reload that fails refuses the swap here.
+  await shadow.reloadDictionaries();
   const erasing = () => erasureSince(registry, startedAt({ ...replay, state }));
   const erasure = erasing();
   if (erasure !== undefined) return erasure;
