@@ -52,7 +52,7 @@ function compress(entry: Buffer): Buffer | undefined {
   }
 }
 
-function unpackEntry([topic, partition, offset]: EntryKey, stored: Buffer): Buffer {
+function unpackEntry(key: EntryKey, stored: Buffer): Buffer {
   if (stored.length < COMPRESSED_HEAD_BYTES || stored.readUInt32LE(0) !== COMPRESSED) return stored;
   let cause: unknown;
   try {
@@ -62,10 +62,25 @@ function unpackEntry([topic, partition, offset]: EntryKey, stored: Buffer): Buff
   } catch (error) {
     cause = error;
   }
+  throw damaged(key, 'cannot be decompressed', cause);
+}
+
+/**
+ * Throws unless the entry consists of exactly as many records as its key says. LMDB does not check pages: a page that a broken disk or an
+ * incomplete copy filled with zeros would be read as many empty records, in place of the records of later entries.
+ */
+function assertIntact(key: EntryKey, entry: Buffer): void {
+  let at = 0;
+  let left = key[3];
+  for (; left > 0 && at + RECORD_HEAD_BYTES <= entry.length; left--) {
+    at += RECORD_HEAD_BYTES + entry.readUInt32LE(at) + entry.readUInt16LE(at + 4);
+  }
+  if (left !== 0 || at !== entry.length) throw damaged(key, `does not consist of ${key[3]} records`);
+}
+
+function damaged([topic, partition, offset]: EntryKey, what: string, cause?: unknown): DependencyError {
   const place = `offset ${offset} of partition ${partition} of ${topic}`;
-  throw new DependencyError('event_log_damaged', `the entry at ${place} cannot be decompressed: restore a backup`, {
-    cause,
-  });
+  return new DependencyError('event_log_damaged', `the entry at ${place} ${what}: restore a backup`, { cause });
 }
 
 /** Encodes headers as alternating names and values, each terminated by a zero byte. */
@@ -92,17 +107,18 @@ export function writeRecord(entry: Buffer, at: number, value: Uint8Array, header
   return position + value.byteLength;
 }
 
-/** Reads the records of an entry in order. The values are views of one buffer. */
+/** Reads the records of an entry in order. The values are views of one buffer. Throws `event_log_damaged` if it cannot read the entry. */
 export class EntryReader {
   private position = 0;
   private offset: number;
   private readonly entry: Buffer;
-  private readonly appendedAt: number;
+  private readonly key: EntryKey;
 
   constructor(key: EntryKey, stored: Buffer) {
+    this.key = key;
     this.entry = unpackEntry(key, stored);
+    assertIntact(key, this.entry);
     this.offset = key[2];
-    this.appendedAt = key[4];
   }
 
   get nextOffset(): number {
@@ -134,20 +150,22 @@ export class EntryReader {
     return {
       offset: this.offset++,
       value: this.entry.subarray(valueAt, end),
-      headers: valueAt === headersAt ? NO_HEADERS : decodeHeaders(this.entry.toString('latin1', headersAt, valueAt)),
-      appendedAt: this.appendedAt,
+      headers: valueAt === headersAt ? NO_HEADERS : this.decodeHeaders(headersAt, valueAt),
+      appendedAt: this.key[4],
     };
   }
-}
 
-function decodeHeaders(text: string): Record<string, string> {
-  const headers: Record<string, string> = {};
-  let at = 0;
-  while (at < text.length) {
-    const nameEnd = text.indexOf('\0', at);
-    const valueEnd = text.indexOf('\0', nameEnd + 1);
-    headers[text.slice(at, nameEnd)] = text.slice(nameEnd + 1, valueEnd);
-    at = valueEnd + 1;
+  private decodeHeaders(from: number, to: number): Record<string, string> {
+    const text = this.entry.toString('latin1', from, to);
+    const headers: Record<string, string> = {};
+    let at = 0;
+    while (at < text.length) {
+      const nameEnd = text.indexOf('\0', at);
+      const valueEnd = text.indexOf('\0', nameEnd + 1);
+      if (valueEnd < 0) throw damaged(this.key, 'has a record with invalid headers');
+      headers[text.slice(at, nameEnd)] = text.slice(nameEnd + 1, valueEnd);
+      at = valueEnd + 1;
+    }
+    return headers;
   }
-  return headers;
 }

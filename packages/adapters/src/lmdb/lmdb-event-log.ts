@@ -6,13 +6,13 @@ import { partitionOf } from '@weir/domain/records/partition-of';
 import { TABLE_SALTS } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
-import { open } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { openFileTable } from '../registry/file-table.ts';
 import type { TableStore } from '../registry/table-store.ts';
 import { allocateFiles } from './lmdb-allocate-files.ts';
 import { type ConsumerGroup, createConsumerGroup } from './lmdb-consumer-group.ts';
 import { encodeHeaders } from './lmdb-entry.ts';
-import { openFileSpace } from './lmdb-file-space.ts';
+import { isCutShort, openFileSpace } from './lmdb-file-space.ts';
 import { createLmdbTable, type TableRows } from './lmdb-log-table.ts';
 import { createPartitionLog, type PartitionLog } from './lmdb-partition-log.ts';
 import type { CommitStore } from './lmdb-partition-loop.ts';
@@ -52,11 +52,15 @@ export interface LmdbEventLog extends EventLog {
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 const WRITE_STUCK_MS = 10_000;
 
-/** Opens the log. A process may call this only while it holds the lock of the data folder. */
+/**
+ * Opens the log. A process may call this only while it holds the lock of the data folder. Rejects with `event_log_damaged` if the end of the
+ * file is missing.
+ */
 export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<LmdbEventLog> {
   const { clock } = config;
   const pendingBytesMax = config.pendingBytesMax ?? PENDING_BYTES_MAX;
   const env = await openEnvironment(config.folder);
+  await assertComplete(join(config.folder, 'data.mdb'), env);
   const entries: Entries = env.openDB({ name: 'entries', encoding: 'binary' });
   const ends: Ends = env.openDB({ name: 'ends' });
   const commits = env.openDB<Commit, [string, string, number]>({ name: 'commits' });
@@ -255,6 +259,13 @@ async function openEnvironment(folder: string) {
       cause: error,
     });
   }
+}
+
+/** Without this check, `openFileSpace` would replace the missing pages by zeros. */
+async function assertComplete(data: string, env: RootDatabase): Promise<void> {
+  if (!isCutShort(data, env)) return;
+  await env.close();
+  throw new DependencyError('event_log_damaged', `the end of ${data} is missing: restore a backup`);
 }
 
 async function assertRoom(data: string, disk: DiskSpace | undefined): Promise<void> {

@@ -8,7 +8,7 @@ import {
   writeRecord,
 } from '../../src/lmdb/lmdb-entry.ts';
 
-const KEY: EntryKey = ['events.raw', 2, 100, 0, 1_700_000_000_000];
+const keyOf = (count: number): EntryKey => ['events.raw', 2, 100, count, 1_700_000_000_000];
 const HEADERS = encodeHeaders({ site: 'demo' });
 
 function entryOf(values: readonly Uint8Array[]): Buffer {
@@ -17,8 +17,12 @@ function entryOf(values: readonly Uint8Array[]): Buffer {
   return entry;
 }
 
-function readAll(stored: Buffer, from = 100): { offset: number; value: string; site: string | undefined }[] {
-  const reader = new EntryReader(KEY, stored);
+function readAll(
+  stored: Buffer,
+  count: number,
+  from = 100,
+): { offset: number; value: string; site: string | undefined }[] {
+  const reader = new EntryReader(keyOf(count), stored);
   reader.skipTo(from);
   const records = [];
   while (!reader.done) {
@@ -36,14 +40,14 @@ const similar = (count: number): Buffer[] =>
 test.each([1, 10, 500])('an entry with %i similar records is read back, compressed or not', (count) => {
   const entry = entryOf(similar(count));
   const stored = packEntry(entry);
-  expect(readAll(stored)).toEqual(readAll(entry));
-  expect(readAll(stored)).toHaveLength(count);
+  expect(readAll(stored, count)).toEqual(readAll(entry, count));
+  expect(readAll(stored, count)).toHaveLength(count);
   expect(stored.length < entry.length / 3).toBe(count > 1);
 });
 
 test('a compressed entry is read from an offset in the middle', () => {
   const values = similar(50);
-  const records = readAll(packEntry(entryOf(values)), 149);
+  const records = readAll(packEntry(entryOf(values)), 50, 149);
   expect(records).toEqual([{ offset: 149, value: values[49]?.toString('latin1'), site: 'demo' }]);
 });
 
@@ -57,6 +61,32 @@ test('a damaged compressed entry is an error, and not another record', () => {
   const wrongLength = Buffer.from(stored);
   wrongLength.writeUInt32LE(0x7fffffff, 4);
   for (const damaged of [stored.subarray(0, stored.length / 2), wrongLength]) {
-    expect(() => new EntryReader(KEY, damaged)).toThrow(expect.objectContaining({ code: 'event_log_damaged' }));
+    expect(() => new EntryReader(keyOf(50), damaged)).toThrow(expect.objectContaining({ code: 'event_log_damaged' }));
+  }
+});
+
+test('an entry that does not consist of the records of its key is an error, compressed or not', () => {
+  const entry = entryOf(similar(50));
+  const changed = (at: number): Buffer => {
+    const copy = Buffer.from(entry);
+    copy[at]! += 1;
+    return copy;
+  };
+  const damaged: [count: number, stored: Buffer][] = [
+    [10, Buffer.alloc(6_000)],
+    [50, changed(0)],
+    [50, changed(3)],
+    [50, changed(4)],
+    [50, changed(entry.indexOf('demo') + 4)],
+    [50, packEntry(changed(0))],
+    [50, entry.subarray(0, entry.length - 1)],
+    [50, Buffer.concat([entry, Buffer.alloc(3)])],
+    [49, entry],
+    [51, entry],
+    [51, packEntry(entry)],
+    [0, entry],
+  ];
+  for (const [count, stored] of damaged) {
+    expect(() => readAll(stored, count)).toThrow(expect.objectContaining({ code: 'event_log_damaged' }));
   }
 });

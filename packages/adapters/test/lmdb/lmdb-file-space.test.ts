@@ -1,4 +1,5 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seededRandom } from '@weir/testkit/load';
@@ -72,4 +73,16 @@ test('the files of an environment have no holes', async () => {
     expect(blocks * 512).toBeGreaterThanOrEqual(size);
   }
   await log.close();
+});
+
+test('a log whose file ends before the last page is refused, and its file is not filled with zeros', async () => {
+  const openLog = () => openLmdbEventLog({ folder, partitions: 1, clock: Date.now, retentionMs: () => 3600_000 });
+  const log = await openLog();
+  for (let n = 0; n < 20; n++) await log.append('events.raw', [{ value: randomBytes(10_000) }]);
+  await log.close();
+  await truncate(join(folder, 'data.mdb'), 16 * 4096);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await expect(openLog()).rejects.toMatchObject({ code: 'event_log_damaged' });
+    expect((await stat(join(folder, 'data.mdb'))).size).toBe(16 * 4096);
+  }
 });
