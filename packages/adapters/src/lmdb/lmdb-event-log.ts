@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/records/partition-of';
 import { TABLE_SALTS } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
-import { open, type RootDatabase } from 'lmdb';
 import { openFileTable } from '../registry/file-table.ts';
 import type { TableStore } from '../registry/table-store.ts';
-import { allocateFiles } from './lmdb-allocate-files.ts';
 import { type ConsumerGroup, createConsumerGroup } from './lmdb-consumer-group.ts';
 import { encodeHeaders } from './lmdb-entry.ts';
-import { isCutShort, openFileSpace } from './lmdb-file-space.ts';
+import { openFileSpace } from './lmdb-file-space.ts';
+import { openLogEnvironment } from './lmdb-log-environment.ts';
 import { createLmdbTable, type TableRows } from './lmdb-log-table.ts';
+import { oldestUnreadAt } from './lmdb-oldest-unread.ts';
 import { createPartitionLog, type PartitionLog } from './lmdb-partition-log.ts';
 import type { CommitStore } from './lmdb-partition-loop.ts';
 import type { Ends, Entries } from './lmdb-partition-reads.ts';
@@ -30,7 +30,8 @@ export interface LmdbEventLogConfig {
   readonly retentionMs: (topic: string) => number;
   /**
    * The consumer group of a topic without which records would be lost. Records that it has not read are kept, however old they are: otherwise a
-   * machine that was off for longer than the retention, or a restored old backup, would lose acknowledged records. Undefined for other topics.
+   * machine that was off for longer than the retention, or a restored old backup, would lose acknowledged records. The records before them
+   * that can have the same idempotency key are kept too (`keptFrom`). Undefined for other topics.
    */
   readonly readerOf?: (topic: string) => string | undefined;
   /** Bytes of values that may wait to be written; further appends are refused. Default 64 MiB. */
@@ -45,6 +46,8 @@ export interface LmdbEventLog extends EventLog {
    * continue meanwhile. The folder must exist. It is on the same disk: rejects with `event_log_unavailable` if the copy would use the reserve.
    */
   copyTo(folder: string): Promise<void>;
+  /** When the oldest record was appended that the group has not committed; `Infinity` if there is none. */
+  oldestUnreadAt(topic: string, group: string): Promise<number>;
   /** Writes and notifications for a thread that reads the same files (lmdb-thread-log.ts). */
   readonly forThread: LogForThread;
 }
@@ -59,8 +62,7 @@ const WRITE_STUCK_MS = 10_000;
 export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<LmdbEventLog> {
   const { clock } = config;
   const pendingBytesMax = config.pendingBytesMax ?? PENDING_BYTES_MAX;
-  const env = await openEnvironment(config.folder);
-  await assertComplete(join(config.folder, 'data.mdb'), env);
+  const env = await openLogEnvironment(config.folder);
   const entries: Entries = env.openDB({ name: 'entries', encoding: 'binary' });
   const ends: Ends = env.openDB({ name: 'ends' });
   const commits = env.openDB<Commit, [string, string, number]>({ name: 'commits' });
@@ -105,6 +107,10 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
           void commits.put([group, topic, partition], { offset, metadata });
         }),
     };
+  }
+
+  function assertOpen(): void {
+    if (closed) throw new DependencyError('event_log_unavailable', 'the log is closed');
   }
 
   const refusal = (): string | undefined => (closed ? 'the log is closed' : config.disk?.shortage());
@@ -202,11 +208,15 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
       return partitionsOf(topic).map((log) => log.offsetAtTime(timeMs));
     },
     async read(topic, partition, from, bytesMax) {
-      if (closed) throw new DependencyError('event_log_unavailable', 'the log is closed');
+      assertOpen();
       return partitionsOf(topic)[partition]!.createReader().read(from, Number.POSITIVE_INFINITY, bytesMax);
     },
     async removeBefore(topic, offsets) {
       await Promise.all(partitionsOf(topic).map((log, nth) => removeEntriesBefore(log, offsets[nth] ?? 0, writes)));
+    },
+    async oldestUnreadAt(topic, group) {
+      assertOpen();
+      return oldestUnreadAt(partitionsOf(topic), (log) => commits.get([group, topic, log.partition])?.offset ?? 0);
     },
     async openTable(name) {
       let table = tables.get(name);
@@ -217,7 +227,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
       return table.open();
     },
     async ping() {
-      if (closed) throw new DependencyError('event_log_unavailable', 'the log is closed');
+      assertOpen();
       const since = writes.underWaySince();
       if (since !== undefined && clock() - since > WRITE_STUCK_MS) {
         throw new DependencyError(
@@ -244,28 +254,6 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
       await env.close();
     },
   };
-}
-
-async function openEnvironment(folder: string) {
-  try {
-    mkdirSync(folder, { recursive: true });
-    await allocateFiles(folder);
-    // overlappingSync: false makes a commit durable before it is visible and before its promise resolves.
-    // eventTurnBatching: false: if a transaction fails, only the promise of lmdb's `batch` rejects, which the write queue awaits. The
-    // promises of `put` and `remove` are not awaited.
-    return open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
-  } catch (error) {
-    throw new DependencyError('event_log_unavailable', `cannot open the event log in ${folder}: ${error}`, {
-      cause: error,
-    });
-  }
-}
-
-/** Without this check, `openFileSpace` would replace the missing pages by zeros. */
-async function assertComplete(data: string, env: RootDatabase): Promise<void> {
-  if (!isCutShort(data, env)) return;
-  await env.close();
-  throw new DependencyError('event_log_damaged', `the end of ${data} is missing: restore a backup`);
 }
 
 async function assertRoom(data: string, disk: DiskSpace | undefined): Promise<void> {

@@ -16,6 +16,8 @@ export interface ReadableLog {
   first(): number;
   /** The lowest offset whose record was appended at or after `timeMs`; `end()` if there is none. */
   offsetAtTime(timeMs: number): number;
+  /** When the first remaining record at or after `offset` was appended; `Infinity` if there is none. */
+  appendedAt(offset: number): number;
   /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels the call. */
   onAvailable(offset: number, wake: () => void): () => void;
   createReader(): PartitionReader;
@@ -78,6 +80,14 @@ export function createPartitionReads(topic: string, partition: number, deps: Par
     }) as Iterable<EntryKey>;
   }
 
+  /** The key of the entry with the first remaining record at or after `offset`. */
+  function keyAt(offset: number): EntryKey | undefined {
+    const holding = lastKey(offset);
+    if (holding !== undefined && holding[2] + holding[3] > offset) return holding;
+    for (const key of keysFrom(offset, 1)) return key;
+    return undefined;
+  }
+
   function first(): number {
     beforeRead();
     for (const key of keysFrom(0, 1)) return Math.min(key[2], end);
@@ -88,18 +98,12 @@ export function createPartitionReads(topic: string, partition: number, deps: Par
     let current: EntryReader | undefined;
 
     function openAt(from: number): EntryReader | undefined {
-      const holding = lastKey(from);
-      const key = holding !== undefined && holding[2] + holding[3] > from ? holding : firstKeyFrom(from);
+      const key = keyAt(from);
       const entry = key && entries.get(key);
       if (key === undefined || entry === undefined) return undefined;
       const reader = new EntryReader(key, entry);
       reader.skipTo(from);
       return reader;
-    }
-
-    function firstKeyFrom(offset: number): EntryKey | undefined {
-      for (const key of keysFrom(offset, 1)) return key;
-      return undefined;
     }
 
     return {
@@ -153,6 +157,11 @@ export function createPartitionReads(topic: string, partition: number, deps: Par
         else low = key[2] + key[3];
       }
       return low;
+    },
+    appendedAt(offset) {
+      if (offset >= end) return Number.POSITIVE_INFINITY;
+      beforeRead();
+      return keyAt(offset)?.[4] ?? Number.POSITIVE_INFINITY;
     },
     onAvailable(offset, wake) {
       if (offset < end) {

@@ -1,3 +1,5 @@
+import { keptFrom } from '@weir/ports/kept-from';
+import { oldestUnreadAt } from './lmdb-oldest-unread.ts';
 import type { IsOld, PartitionLog } from './lmdb-partition-log.ts';
 import { submitWrite, type WriteQueue } from './lmdb-write-queue.ts';
 
@@ -25,20 +27,25 @@ export interface Retention {
 }
 
 /**
- * Removes records older than the topic's retention, at the start and then every minute, but no records that their consumer has not read. A failed
- * removal is retried a minute later.
+ * Removes records older than the topic's retention, at the start and then every minute, but no records that their consumer has not read, and no
+ * records of any partition that decide about these (`keptFrom`). A failed removal is retried a minute later.
  */
 export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }: RetentionDeps): Retention {
   let stopped = false;
+
+  function keptFromOf(topic: string): number {
+    const partitions = logs().filter((log) => log.topic === topic);
+    return keptFrom(clock(), retentionMs(topic), oldestUnreadAt(partitions, unreadFrom));
+  }
 
   function remove(log: PartitionLog): void {
     let removed = 0;
     writes.submit({
       size: () => REMOVAL_SIZE,
       stage() {
-        const expiresAt = clock() - retentionMs(log.topic);
+        const keptFromMs = keptFromOf(log.topic);
         const unread = unreadFrom(log);
-        const isOld: IsOld = (appendedAt, end) => appendedAt < expiresAt && end <= unread;
+        const isOld: IsOld = (appendedAt, end) => appendedAt < keptFromMs && end <= unread;
         removed = stopped ? 0 : log.stageRemoval(isOld, REMOVED_ENTRIES_MAX);
       },
       settle(failure) {
@@ -48,8 +55,9 @@ export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }:
   }
 
   function check(): void {
-    for (const log of logs()) {
-      if (log.oldestAppendedAt() < clock() - retentionMs(log.topic)) remove(log);
+    for (const topic of new Set(logs().map((log) => log.topic))) {
+      const keptFromMs = keptFromOf(topic);
+      for (const log of logs()) if (log.topic === topic && log.oldestAppendedAt() < keptFromMs) remove(log);
     }
   }
 

@@ -16,7 +16,7 @@ test('the sweep removes all expired rows and no other rows', async () => {
   });
   const fileSpace = await openFileSpace(join(folder, 'data.mdb'), env, undefined);
   const writes = createWriteQueue(env, fileSpace, () => 1_500);
-  const sweep = startSweep([rows], writes, () => 1_500);
+  const sweep = startSweep([{ rows }], writes, () => 1_500);
   await eventually('4,000 rows are removed', () => rows.getKeysCount() === 1_000);
   sweep.stop();
   await writes.idle();

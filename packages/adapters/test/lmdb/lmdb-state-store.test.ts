@@ -87,6 +87,37 @@ describe('the LMDB state store', () => {
     return fold.appliedTo;
   }
 
+  test('first-seen keys are kept as long as a record that they can decide is not processed', async () => {
+    const HOUR_MS = 3600_000;
+    let now = Date.UTC(2030, 0, 1);
+    let oldestUnreadAt = now + HOUR_MS;
+    let asked = 0;
+    const store = await openLmdbStateStore({
+      folder,
+      clock: () => now,
+      firstSeenKeptMs: 96 * HOUR_MS,
+      async oldestUnreadAt() {
+        asked += 1;
+        return oldestUnreadAt;
+      },
+    });
+    const { id: epoch } = await store.readEpoch('l', 1);
+    const insert = async (recordId: string, receivedAt: number) => {
+      const record = { siteId: 's', key: 'k', recordId, receivedAt };
+      return (await store.insertFirstSeen(epoch, [record], 24 * HOUR_MS))?.[0]?.recordId;
+    };
+    await insert('first', now);
+    now += 1_000 * HOUR_MS;
+    const before = asked;
+    // The second call begins when the sweep of the first one has ended.
+    await eventually('a sweep has ended', () => asked >= before + 2);
+    expect(await insert('second', oldestUnreadAt)).toBe('first');
+    now += 1_000 * HOUR_MS;
+    oldestUnreadAt = Number.POSITIVE_INFINITY;
+    await eventually('the key to expire', async () => (await insert('third', Date.UTC(2030, 0, 1, 2))) === 'third');
+    await store.close();
+  });
+
   test('is kept after a regular close, also if the machine restarts', async () => {
     await filled();
     expect(await readFile(join(folder, 'last-boot'), 'utf8')).toBe('closed and flushed');

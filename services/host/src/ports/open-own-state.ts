@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
 import type { Config } from '@weir/runtime/config/config';
@@ -10,13 +11,22 @@ export interface OpenOwnStateDeps {
   readonly disk: DiskSpace | undefined;
 }
 
+/** The embedded log, in the thread that owns it or in another one. */
+export interface LogWithUnread {
+  oldestUnreadAt(topic: string, group: string): Promise<number>;
+}
+
 const HOUR_MS = 3_600_000;
 
-/** Opens the state of the enricher in the data folder. */
-export function openOwnState({ config, clock, disk }: OpenOwnStateDeps): Promise<StateStore> {
-  // The enricher can lag behind by at most the time for which the raw topic keeps records.
+/** Opens the state of the enricher in the data folder. `log` is undefined with Kafka. */
+export function openOwnState(
+  { config, clock, disk }: OpenOwnStateDeps,
+  log: LogWithUnread | undefined,
+): Promise<StateStore> {
+  // With Kafka, the enricher can lag behind by at most the time for which the raw topic keeps records. The embedded log keeps unread records.
   const firstSeenKeptMs = config.rawRetentionHours * HOUR_MS + IDEMPOTENCY_WINDOW_MS;
-  return openLmdbStateStore({ folder: join(config.dataDir, 'state'), clock, disk, firstSeenKeptMs });
+  const unread = log && { oldestUnreadAt: () => log.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) };
+  return openLmdbStateStore({ folder: join(config.dataDir, 'state'), clock, disk, firstSeenKeptMs, ...unread });
 }
 
 /** Opens the claims of idempotency keys in the data folder. */

@@ -51,7 +51,7 @@ export interface OpenPortsDeps {
 export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
   const guardRails: GuardRail[] = [];
   const { eventLog, embeddedLog, registry } = await openLogAndRegistry(deps, guardRails);
-  const stateStore = await openStateStore(deps, guardRails);
+  const stateStore = await openStateStore(deps, embeddedLog, guardRails);
   const rateLimiter = await openRateLimiter(deps, registry);
   return { eventLog, embeddedLog, stateStore, registry, rateLimiter, guardRails };
 }
@@ -89,13 +89,17 @@ function openOwnLog({ config, clock, disk }: OpenPortsDeps): Promise<LmdbEventLo
   return openLmdbEventLog({ folder, partitions, clock, retentionMs, readerOf, disk });
 }
 
-async function openStateStore(deps: OpenPortsDeps, rails: GuardRail[]): Promise<StateStore> {
+async function openStateStore(
+  deps: OpenPortsDeps,
+  log: LmdbEventLog | undefined,
+  rails: GuardRail[],
+): Promise<StateStore> {
   const { config, clock, disk, pipelineState, stack } = deps;
   const { redis } = config.engines;
   if (redis === undefined) {
     const close = (opened: StateStore) => opened.close();
     const claims = stack.add(await openOwnClaims({ config, clock, disk }), close);
-    const state = pipelineState ?? stack.add(await openOwnState({ config, clock, disk }), close);
+    const state = pipelineState ?? stack.add(await openOwnState({ config, clock, disk }, log), close);
     return splitStateStore(claims, state);
   }
   const store = await openRedisState(redis, deps);

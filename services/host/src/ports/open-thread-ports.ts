@@ -48,7 +48,7 @@ export async function openThreadPorts(deps: OpenThreadPortsDeps): Promise<Thread
   const close = (opened: { close(): Promise<unknown> }) => opened.close();
   stack.add(log, close);
   const registry = stack.add(await openRegistryOf(log, { clock, logger }), close);
-  const stateStore = stack.add(await openOwnState({ config, clock, disk }), close);
+  const stateStore = stack.add(await openOwnState({ config, clock, disk }, log), close);
   if (clickhouse === undefined) return { eventLog: log, registry, stateStore, tables: undefined };
   const analytics = stack.add(openClickhouseAnalytics(clickhouse), close);
   const shadow = stack.add(openClickhouseShadow(clickhouse, analytics), close);

@@ -5,6 +5,7 @@ import { startErasures } from '@weir/control/erasure/start-erasures';
 import { startRetention } from '@weir/control/retention/start-retention';
 import { startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
 import { startVisitChecks } from '@weir/control/visits/start-visit-checks';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import { abortable } from '@weir/runtime/abortable';
 import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
 import { baseUrl } from '@weir/runtime/config/base-url';
@@ -134,8 +135,12 @@ async function start(
   }
   if (roles.includes('enricher')) {
     const rawRetentionMs = config.rawRetentionHours * HOUR_MS;
-    const { registry } = ports;
-    stack.add(startForgettingSalts({ registry, rawRetentionMs, intervalMs, clock, logger }), (job) => job.close());
+    const { registry, embeddedLog } = ports;
+    const oldestUnreadAt = async () =>
+      embeddedLog?.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) ?? Number.POSITIVE_INFINITY;
+    stack.add(startForgettingSalts({ registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, logger }), (job) =>
+      job.close(),
+    );
   }
   const mayBeFirst = embedded && (startupBanner.due || config.engines.kafka !== undefined);
   if (mayBeFirst && ports.registry.sites().length === 0) startupBanner.begin();

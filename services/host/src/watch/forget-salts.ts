@@ -1,11 +1,14 @@
 import { isDependencyError } from '@weir/domain/errors';
 import { utcDay } from '@weir/domain/people/cookieless';
 import { SALT_REMOVAL_LAG_MS } from '@weir/domain/people/salt-times';
+import { keptFrom } from '@weir/ports/kept-from';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 
 export interface ForgetSaltsDeps {
   readonly registry: Registry;
+  /** When the oldest raw record was appended that the enricher has not processed; `Infinity` if there is none, and with Kafka. */
+  readonly oldestUnreadAt: () => Promise<number>;
   readonly rawRetentionMs: number;
   readonly intervalMs: number;
   readonly clock: () => number;
@@ -17,10 +20,11 @@ export interface ForgetSaltsDeps {
  * and at each interval.
  */
 export function startForgettingSalts(deps: ForgetSaltsDeps): { close(): void } {
-  const { registry, rawRetentionMs, intervalMs, clock, logger } = deps;
+  const { registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, logger } = deps;
   const forget = async (): Promise<void> => {
     try {
-      await registry.removeSaltsBefore(utcDay(clock() - rawRetentionMs - SALT_REMOVAL_LAG_MS));
+      const recordsFrom = keptFrom(clock(), rawRetentionMs, await oldestUnreadAt());
+      await registry.removeSaltsBefore(utcDay(recordsFrom - SALT_REMOVAL_LAG_MS));
     } catch (error) {
       if (!isDependencyError(error)) throw error;
       logger.warn({ code: error.code }, 'could not remove expired salts: the next check tries again');

@@ -1,3 +1,4 @@
+import { isDependencyError } from '@weir/domain/errors';
 import type { Database } from 'lmdb';
 import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
 
@@ -44,13 +45,31 @@ export interface Sweep {
   stop(): void;
 }
 
+export interface SweptTable {
+  readonly rows: ExpiringRows;
+  /** Resolves with a time. Rows that expire after it are kept, even if they have expired. If it rejects, nothing is removed. */
+  readonly keptAfter?: () => Promise<number>;
+}
+
 /** Scans all rows in a loop, up to `SWEEP_ROWS_MAX` per table and transaction, and removes the expired ones. */
-export function startSweep(tables: readonly ExpiringRows[], writes: WriteQueue, clock: () => number): Sweep {
+export function startSweep(swept: readonly SweptTable[], writes: WriteQueue, clock: () => number): Sweep {
+  const tables = swept.map(({ rows }) => rows);
   const positions = tables.map(() => '');
   let stopped = false;
   let underWay = false;
 
-  function round(left: number): void {
+  async function sweep(): Promise<void> {
+    underWay = true;
+    try {
+      const keptAfter = await Promise.all(swept.map((table) => table.keptAfter?.() ?? Number.POSITIVE_INFINITY));
+      if (!stopped) round(SWEEP_ROUNDS_MAX, keptAfter);
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      underWay = false;
+    }
+  }
+
+  function round(left: number, keptAfter: readonly number[]): void {
     let seen = 0;
     let removed = 0;
     underWay = true;
@@ -60,7 +79,7 @@ export function startSweep(tables: readonly ExpiringRows[], writes: WriteQueue, 
         stage() {
           if (stopped) return;
           tables.forEach((rows, i) => {
-            const now = clock();
+            const now = Math.min(clock(), keptAfter[i] as number);
             let last: string | undefined;
             let count = 0;
             for (const { key, value } of rows.getRange({ start: positions[i] as string, limit: SWEEP_ROWS_MAX })) {
@@ -76,7 +95,7 @@ export function startSweep(tables: readonly ExpiringRows[], writes: WriteQueue, 
         },
         settle() {
           underWay = false;
-          if (removed * 10 > seen && left > 1) round(left - 1);
+          if (removed * 10 > seen && left > 1) round(left - 1, keptAfter);
         },
       },
       'ahead',
@@ -84,7 +103,7 @@ export function startSweep(tables: readonly ExpiringRows[], writes: WriteQueue, 
   }
 
   const timer = setInterval(() => {
-    if (!underWay) round(SWEEP_ROUNDS_MAX);
+    if (!underWay) void sweep();
   }, SWEEP_EVERY_MS).unref();
   return {
     stop() {

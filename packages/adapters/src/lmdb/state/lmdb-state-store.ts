@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import type { DiskSpace } from '@weir/ports/disk-space';
+import { BEFORE_UNREAD_MS } from '@weir/ports/kept-from';
 import type { StateStore } from '@weir/ports/state-store';
 import { open, type RootDatabase } from 'lmdb';
 import { allocateFiles } from '../lmdb-allocate-files.ts';
@@ -23,6 +24,11 @@ export interface LmdbStateStoreConfig {
    * of a raw record. Default 96 h: 24 h plus the default retention.
    */
   readonly firstSeenKeptMs?: number;
+  /**
+   * When the oldest raw record was appended that the enricher has not processed; `Infinity` if there is none. First-seen keys that can decide whether
+   * it is a duplicate are kept for longer than `firstSeenKeptMs`. Default: no record waits for so long.
+   */
+  readonly oldestUnreadAt?: () => Promise<number>;
   /** Limit of pending claims; further claims are refused. Default 100,000. */
   readonly pendingClaimsMax?: number;
   readonly disk?: DiskSpace | undefined;
@@ -46,10 +52,13 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
   const fileSpace = await openFileSpace(join(folder, 'data.mdb'), env, config.disk);
   const writes = createWriteQueue(env, fileSpace, clock);
   const claims = createKeyClaims(confirmed, writes, clock, config.pendingClaimsMax ?? PENDING_CLAIMS_MAX);
-  const firstSeenKeys = createFirstSeenKeys(held, writes, clock, config.firstSeenKeptMs ?? FIRST_SEEN_KEPT_MS);
+  const { firstSeenKeptMs = FIRST_SEEN_KEPT_MS, oldestUnreadAt = async () => Number.POSITIVE_INFINITY } = config;
+  const firstSeenKeys = createFirstSeenKeys(held, writes, clock, firstSeenKeptMs);
   const states = createPartitionStates(folded, applied, writes, clock);
   const epochs = createStateEpochs();
-  const sweep = startSweep([confirmed, held, folded], writes, clock);
+  const heldKeptAfter = async () => (await oldestUnreadAt()) - BEFORE_UNREAD_MS + firstSeenKeptMs;
+  const tables = [{ rows: confirmed }, { rows: held, keptAfter: heldKeptAfter }, { rows: folded }];
+  const sweep = startSweep(tables, writes, clock);
   let closed = false;
 
   function assertOpen(): void {

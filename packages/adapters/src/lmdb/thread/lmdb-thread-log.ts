@@ -4,6 +4,7 @@ import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/
 import { open } from 'lmdb';
 import { type ConsumerGroup, createConsumerGroup } from '../lmdb-consumer-group.ts';
 import { encodeHeaders } from '../lmdb-entry.ts';
+import { oldestUnreadAt } from '../lmdb-oldest-unread.ts';
 import { type EncodedEntry, encodeEntries } from '../lmdb-partition-log.ts';
 import type { CommitStore } from '../lmdb-partition-loop.ts';
 import { createPartitionReads, type Ends, type Entries, type PartitionReads } from '../lmdb-partition-reads.ts';
@@ -25,6 +26,8 @@ export interface ThreadLog extends EventLog {
   /** Call it when the partition has durable records up to `end` (exclusive). From then on, these records can be read. */
   advance(topic: string, partition: number, end: number): void;
   changeRow(name: string, key: string, value: string | undefined): void;
+  /** When the oldest record was appended that the group has not committed; `Infinity` if there is none. */
+  oldestUnreadAt(topic: string, group: string): Promise<number>;
 }
 
 /**
@@ -160,6 +163,11 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
       assertOpen();
       const logs = await partitionsOf(topic);
       return logs[partition]!.log.createReader().read(from, Number.POSITIVE_INFINITY, bytesMax);
+    },
+    async oldestUnreadAt(topic, group) {
+      const logs = (await partitionsOf(topic)).map(({ log }) => log);
+      assertOpen();
+      return oldestUnreadAt(logs, (log) => readCommit(topic, group, log.partition)?.offset ?? 0);
     },
     removeBefore: (topic, offsets) => owner.removeBefore(topic, offsets),
     openTable: tables.openTable,

@@ -1,0 +1,33 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DependencyError } from '@weir/domain/errors';
+import { open, type RootDatabase } from 'lmdb';
+import { allocateFiles } from './lmdb-allocate-files.ts';
+import { isCutShort } from './lmdb-file-space.ts';
+
+/**
+ * Opens the environment of the log. Rejects with `event_log_unavailable` if that fails, and with `event_log_damaged` if the end of the file is
+ * missing: `openFileSpace` would replace the missing pages by zeros.
+ */
+export async function openLogEnvironment(folder: string): Promise<RootDatabase> {
+  const env = await openFiles(folder);
+  const data = join(folder, 'data.mdb');
+  if (!isCutShort(data, env)) return env;
+  await env.close();
+  throw new DependencyError('event_log_damaged', `the end of ${data} is missing: restore a backup`);
+}
+
+async function openFiles(folder: string): Promise<RootDatabase> {
+  try {
+    mkdirSync(folder, { recursive: true });
+    await allocateFiles(folder);
+    // overlappingSync: false makes a commit durable before it is visible and before its promise resolves.
+    // eventTurnBatching: false: if a transaction fails, only the promise of lmdb's `batch` rejects, which the write queue awaits. The
+    // promises of `put` and `remove` are not awaited.
+    return open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
+  } catch (error) {
+    throw new DependencyError('event_log_unavailable', `cannot open the event log in ${folder}: ${error}`, {
+      cause: error,
+    });
+  }
+}
