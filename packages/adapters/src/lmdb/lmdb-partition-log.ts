@@ -86,12 +86,19 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
   }
 
   function refuse(records: readonly Pending[], failure: WriteFailure): void {
-    if (!failure.known) {
-      lastAppendedAt = reads.recover();
-      waiting.wake();
-    }
+    if (!failure.known) recoverIfReadable();
     const outcome: AppendOutcome = { status: failure.known ? 'refused' : 'unknown', reason: failure.reason };
     for (const { done, nth } of records) done(outcome, nth);
+  }
+
+  /** After a failure of LMDB's meta page, reads fail too. The end then stays as it is: the write queue stages no further appends. */
+  function recoverIfReadable(): void {
+    try {
+      lastAppendedAt = reads.recover();
+    } catch {
+      return;
+    }
+    waiting.wake();
   }
 
   /** Stages entries as they are, and joins the single records between them to entries. */

@@ -32,7 +32,10 @@ export interface PartitionReads {
   readonly log: ReadableLog;
   end(): number;
   advance(end: number): void;
-  /** Reads the end from the file. Returns the time at which the last record was appended; 0 if there is no record. */
+  /**
+   * Reads the end from the file. Returns the time at which the last record was appended; 0 if there is no record. If reading throws, the end
+   * stays as it is.
+   */
   recover(): number;
   oldestAppendedAt(): number;
   keysFrom(offset: number, limit: number): Iterable<EntryKey>;

@@ -61,8 +61,17 @@ export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }:
     }
   }
 
+  function checkAgain(): void {
+    try {
+      check();
+    } catch (error) {
+      // After a failed write, LMDB can refuse to read. `ping` of the log reports this failure.
+      if (writes.lastFailure() === undefined) throw error;
+    }
+  }
+
   check();
-  const timer = setInterval(check, CHECK_EVERY_MS).unref();
+  const timer = setInterval(checkAgain, CHECK_EVERY_MS).unref();
   return {
     stop() {
       stopped = true;

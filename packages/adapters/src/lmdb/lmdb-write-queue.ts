@@ -14,7 +14,7 @@ export interface WriteJob {
    */
   readonly isBulk?: boolean;
   /**
-   * Called once, also if `stage` was never called. Without `failure`, the transaction is committed. It is also fsynced, unless the
+   * Must not throw. Called once, also if `stage` was never called. Without `failure`, the transaction is committed. It is also fsynced, unless the
    * environment has the option `noSync`.
    */
   settle(failure: WriteFailure | undefined): void;

@@ -1,4 +1,4 @@
-import { isDependencyError } from '@weir/domain/errors';
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Database } from 'lmdb';
 import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
 
@@ -17,9 +17,18 @@ export function rowText(row: string): string {
   return row.slice(row.indexOf(' ') + 1);
 }
 
+/** Reads a row. Throws `state_store_unavailable` if LMDB cannot read, for example after a failed write of its meta page. */
+export function readRow<Value>(rows: Database<Value, string>, key: string): Value | undefined {
+  try {
+    return rows.get(key);
+  } catch (error) {
+    throw new DependencyError('state_store_unavailable', `cannot read the state store: ${error}`, { cause: error });
+  }
+}
+
 /** Returns the text of a row; `undefined` if the row is absent or expired. */
 export function liveText(rows: ExpiringRows, key: string, now: number): string | undefined {
-  const row = rows.get(key);
+  const row = readRow(rows, key);
   return row === undefined || rowExpiresAt(row) <= now ? undefined : rowText(row);
 }
 

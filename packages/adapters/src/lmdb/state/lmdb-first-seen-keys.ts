@@ -1,6 +1,6 @@
 import type { FirstSeenKey } from '@weir/ports/state-store';
 import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
-import { type ExpiringRows, encodeRow, rowText } from './lmdb-expiring-rows.ts';
+import { type ExpiringRows, encodeRow, readRow, rowText } from './lmdb-expiring-rows.ts';
 import { siteKey } from './lmdb-key-claims.ts';
 
 export interface FirstSeenKeys {
@@ -38,7 +38,7 @@ export function createFirstSeenKeys(
   function firstSeenOf(id: string): FirstSeen[] {
     const decided = uncommitted.get(id);
     if (decided !== undefined) return decided;
-    const row = rows.get(id);
+    const row = readRow(rows, id);
     return row === undefined ? [] : decodeFirstSeen(rowText(row));
   }
 

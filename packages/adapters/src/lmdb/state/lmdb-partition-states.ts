@@ -3,7 +3,7 @@ import type { OffsetRange, PartitionState, RawPartition, StateChange } from '@we
 import type { Database } from 'lmdb';
 import type { WriteSize } from '../lmdb-file-space.ts';
 import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
-import { type ExpiringRows, encodeRow, liveText } from './lmdb-expiring-rows.ts';
+import { type ExpiringRows, encodeRow, liveText, readRow } from './lmdb-expiring-rows.ts';
 
 export interface PartitionStates {
   read(partition: RawPartition, keys: readonly string[]): PartitionState;
@@ -27,7 +27,7 @@ export function createPartitionStates(
     read(partition, keys) {
       const id = partitionId(partition);
       const now = clock();
-      return { appliedTo: applied.get(id) ?? 0, values: keys.map((key) => liveText(rows, rowKey(id, key), now)) };
+      return { appliedTo: readRow(applied, id) ?? 0, values: keys.map((key) => liveText(rows, rowKey(id, key), now)) };
     },
 
     async write(partition, { from, to }, changes) {
