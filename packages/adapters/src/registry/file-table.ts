@@ -1,38 +1,55 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { createTableStore, type TableStore } from './table-store.ts';
 
+/** Error codes of file systems that cannot give a file a second name. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
 type Rows = readonly (readonly [key: string, value: string])[];
 
 /**
  * Opens a small table in one file, for rows whose bytes must be erased when they are removed. (LMDB leaves old bytes in free pages
- * for an unknown time.) Each put replaces the file and then overwrites the bytes of the old file.
+ * for an unknown time.) Each put replaces the file and then overwrites the bytes of the old file. Until then, the old file has a second name, so
+ * that the next put or opening overwrites it after a crash or a failure.
  * Rejects with `event_log_unavailable`.
  */
 export async function openFileTable(path: string): Promise<TableStore> {
   const next = `${path}.new`;
+  const old = `${path}.old`;
   let rows = await unlessBroken(path, async () => {
-    // If this file exists, a crash left it behind. The change in it was not acknowledged.
-    await rm(next, { force: true });
+    await eraseLeftovers();
     return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Rows) : [];
   });
   let last: Promise<unknown> = Promise.resolve();
 
+  /** Erases the files that a crash or a failure left behind. The change in the new file was not acknowledged. */
+  async function eraseLeftovers(): Promise<void> {
+    // Before the rename, both names belong to the present file.
+    if (existsSync(path) && existsSync(old) && statSync(path).ino === statSync(old).ino) await rm(old);
+    for (const name of [next, old]) if (existsSync(name)) await erase(name);
+  }
+
   async function replace(wanted: Rows, apply: () => void): Promise<void> {
-    const old = existsSync(path) ? await open(path, 'r+') : undefined;
+    await eraseLeftovers();
+    const previous = existsSync(path) ? await open(path, 'r+') : undefined;
     try {
       await writeDurably(next, JSON.stringify(wanted));
+      if (previous !== undefined) {
+        await linkIfPossible(path, old);
+        await syncFolder(dirname(path));
+      }
       await rename(next, path);
       await syncFolder(dirname(path));
       rows = wanted;
       // From here on the change is durable, even if overwriting the old bytes fails.
       apply();
-      if (old !== undefined) await overwrite(old);
+      if (previous !== undefined) await overwrite(previous);
+      await rm(old, { force: true });
     } finally {
-      await old?.close();
+      await previous?.close();
     }
   }
 
@@ -56,7 +73,26 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Overwrites the old file, which no longer has a name. This erases its bytes only on disks that write in place. */
+/** Some file systems have no second names. A crash can then leave the old bytes in free blocks. */
+async function linkIfPossible(path: string, name: string): Promise<void> {
+  try {
+    await link(path, name);
+  } catch (error) {
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+async function erase(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await overwrite(file);
+  } finally {
+    await file.close();
+  }
+  await rm(path);
+}
+
+/** Overwrites a file that is not needed any more. This erases its bytes only on disks that write in place. */
 async function overwrite(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   await file.write(Buffer.alloc(size), 0, size, 0);

@@ -1,6 +1,7 @@
 import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LogTable } from '@weir/ports/event-log';
 import { openFileTable } from '../../src/registry/file-table.ts';
 
 let folder: string;
@@ -39,10 +40,30 @@ describe('a table in one file', () => {
     expect(readFileSync(before).every((byte) => byte === 0)).toBe(true);
   });
 
-  test('an incomplete file that a crash left behind is removed at the next opening', async () => {
+  test.each([
+    ['the next opening', async () => void (await rowsOf())],
+    ['the next put', async (table: LogTable) => table.put('a', '1')],
+  ])('files that a crash left behind are overwritten and removed at %s', async (_when, next) => {
     const table = (await openFileTable(path)).open();
     await table.put('a', '1');
-    writeFileSync(`${path}.new`, '[["a","1"],["b","never ack');
+    const names = ['new', 'old'].map((name) => {
+      writeFileSync(`${path}.${name}`, '[["a","1"],["b","a secret');
+      linkSync(`${path}.${name}`, `${path}.kept.${name}`);
+      return `${path}.kept.${name}`;
+    });
+    await next(table);
+    expect(await rowsOf()).toEqual([['a', '1']]);
+    for (const name of names) {
+      expect(readFileSync(name).every((byte) => byte === 0)).toBe(true);
+      rmSync(name);
+    }
+    expect(readdirSync(folder)).toEqual(['salts.json']);
+  });
+
+  test('the file keeps its rows if a crash left it with both names', async () => {
+    const table = (await openFileTable(path)).open();
+    await table.put('a', '1');
+    linkSync(path, `${path}.old`);
     expect(await rowsOf()).toEqual([['a', '1']]);
     expect(readdirSync(folder)).toEqual(['salts.json']);
   });
@@ -62,6 +83,9 @@ describe('a table in one file', () => {
     // /dev/full does not support sync, so overwriting the old bytes fails.
     symlinkSync('/dev/full', path);
     await expect(table.put('a', '1')).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    // The old file still has a name. It must be overwritten before the table can be opened again.
+    await expect(rowsOf()).rejects.toMatchObject({ code: 'event_log_unavailable' });
+    rmSync(`${path}.old`);
     expect([...table.entries()]).toEqual(await rowsOf());
     expect([...table.entries()]).toEqual([['a', '1']]);
   });
