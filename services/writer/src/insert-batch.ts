@@ -6,6 +6,19 @@ import { linesChecksum, type Plan, planToken } from './plan.ts';
 import { refusedRowLetter } from './refused-row-letter.ts';
 import { isPassedOver } from './replayed-rows.ts';
 
+/**
+ * An insert is sent only if the commit of its plan took at most this time. A writer whose commit took longer may have lost the partition
+ * since then.
+ */
+export const PLAN_FRESH_MS = 10_000;
+
+/**
+ * For how long an insert with an unknown result may still be running, and may still add rows to the table: it was sent at most
+ * `PLAN_FRESH_MS` after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). A refused batch is not divided
+ * before this time has passed: its pieces have other tokens, so their rows could be stored a second time (docs/decisions/0006).
+ */
+export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
+
 /** A batch that is ready to be inserted: its plan and its rows. */
 export interface PlannedInsert {
   readonly plan: Plan;

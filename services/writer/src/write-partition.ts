@@ -11,7 +11,14 @@ import type { BatchLimits } from './batcher.ts';
 import { createCommittedPosition } from './committed-position.ts';
 import { createDeadRun } from './dead-run.ts';
 import { createGatherer } from './gatherer.ts';
-import { assertStored, insertBatch, type PlannedInsert, planInsert } from './insert-batch.ts';
+import {
+  assertStored,
+  insertBatch,
+  PLAN_FRESH_MS,
+  type PlannedInsert,
+  planInsert,
+  UNKNOWN_SETTLES_MS,
+} from './insert-batch.ts';
 import type { Slots } from './insert-slots.ts';
 import { requestedSwap, type WritersPauses } from './pause/writers-pause.ts';
 import { assertAsPlanned, type Plan, refusalText } from './plan.ts';
@@ -32,6 +39,8 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly clock: () => number;
+  /** Measures how long inserts take. The system clock can be set forward or back. The default is `performance.now`. */
+  readonly monotonicMs?: (() => number) | undefined;
   readonly logger: Logger;
   readonly insertSlots: Slots;
   readonly disk?: DiskSpace | undefined;
@@ -43,19 +52,6 @@ export interface PartitionWriterDeps extends AssignedPartition {
 
 /** About two minutes of retries. A dependency that is unavailable for longer may need an operator. */
 const TRIES_BEFORE_ALARM = 30;
-
-/**
- * An insert is sent only if the commit of its plan took at most this time. A writer whose commit took longer may have lost the partition
- * since then.
- */
-const PLAN_FRESH_MS = 10_000;
-
-/**
- * For how long an insert with an unknown result may still be running, and may still add rows to the table: it was sent at most
- * `PLAN_FRESH_MS` after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). A refused batch is not divided
- * before this time has passed: its pieces have other tokens, so their rows could be stored a second time (docs/decisions/0006).
- */
-export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
 
 type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit' | 'pause' | 'reopen';
 
@@ -92,6 +88,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
   const { handle, eventLog, analytics, clock, limits, metrics, progress, logger, pauses } = deps;
   const { partition, signal } = handle;
   const { logId } = eventLog;
+  const now = deps.monotonicMs ?? (() => performance.now());
   const settlesMs = limits.unknownSettlesMs ?? UNKNOWN_SETTLES_MS;
 
   const resume = await findResumePoint(handle, eventLog, analytics, deps.replay);
@@ -115,8 +112,8 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
   let pieces: readonly Batch[] = [];
   let planned: PlannedInsert & { readonly at: number; readonly settled: boolean };
   let refusal = '';
-  /** Until this time, an earlier insert of the first piece may still be running. This writer or the previous owner sent it. */
-  let unsettledUntil = redo === undefined ? 0 : clock() + settlesMs;
+  /** Until this time (of `now`), an earlier insert of the first piece may still be running. This writer or the previous owner sent it. */
+  let unsettledUntil = redo === undefined ? 0 : now() + settlesMs;
   /** True if an earlier insert of the first piece may have stored its token in ClickHouse without its rows. */
   let doubtful = redo !== undefined;
   const isDeadRun = createDeadRun(deps);
@@ -141,12 +138,13 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       const piece = pieces[0] as Batch;
       const insert = planInsert(piece, resume.generation, logId, partition);
       assertAsPlanned(redo, insert.plan, partition);
-      const at = clock();
+      const [at, since] = [now(), clock()];
       // `settled` is computed before the insert. As long as an earlier insert can still add its rows, missing rows in `records` prove
       // nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       await position.commitPlan((piece.rows[0] as Row).offset, insert);
-      if (clock() - at > PLAN_FRESH_MS) {
+      // Only the system clock shows that the machine was asleep.
+      if (Math.max(now() - at, clock() - since) > PLAN_FRESH_MS) {
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
       }
       return 'insert';
@@ -154,11 +152,11 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
 
     async insert() {
       const result = await insertBatch(analytics, planned, logId, partition).catch((error: unknown) => {
-        unsettledUntil = clock() + settlesMs;
+        unsettledUntil = now() + settlesMs;
         doubtful = true;
         throw error;
       });
-      metrics.batch(partition, (clock() - planned.at) / 1000);
+      metrics.batch(partition, (now() - planned.at) / 1000);
       if (result.status === 'inserted') return doubtful ? 'verify' : 'stored';
       refusal = result.error;
       return 'divide';

@@ -15,6 +15,8 @@ export interface WriterDeps {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly clock: () => number;
+  /** Measures how long inserts take (`PartitionWriterDeps`). */
+  readonly monotonicMs?: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** The writer does not insert while this reports too little free space. */
@@ -36,7 +38,7 @@ export type Writer = RunningConsumer;
  * partition.
  */
 export function startWriter(deps: WriterDeps): Promise<Writer> {
-  const { eventLog, analytics, clock, logger, metrics, limits, disk, pauses, replay } = deps;
+  const { eventLog, clock, logger, metrics, limits, replay } = deps;
   const insertSlots = createSlots(limits.insertsMax ?? 2);
   return runConsumer({
     role: replay === undefined ? 'writer' : 'replay',
@@ -46,7 +48,6 @@ export function startWriter(deps: WriterDeps): Promise<Writer> {
     clock,
     logger,
     metrics,
-    openPartition: (assigned) =>
-      openPartition({ ...assigned, eventLog, analytics, clock, logger, insertSlots, disk, limits, pauses, replay }),
+    openPartition: (assigned) => openPartition({ ...deps, ...assigned, insertSlots }),
   });
 }

@@ -99,7 +99,7 @@ export interface Harness {
     options?: { receivedAt?: number; bad?: readonly number[]; version?: number },
   ): Promise<void>;
   start(
-    ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics' | 'clock' | 'metrics' | 'pauses'>>,
+    ports?: Partial<Pick<WriterDeps, 'eventLog' | 'analytics' | 'clock' | 'monotonicMs' | 'metrics' | 'pauses'>>,
     rowsMax?: number,
   ): Promise<Writer>;
   /** Resolves when the writer has committed the end of partition 0 of `events.enriched`. */

@@ -3,8 +3,7 @@ import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
-import { assertStored } from '../src/insert-batch.ts';
-import { UNKNOWN_SETTLES_MS } from '../src/write-partition.ts';
+import { assertStored, UNKNOWN_SETTLES_MS } from '../src/insert-batch.ts';
 import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
 
 let engine: Engine;
@@ -57,18 +56,24 @@ describe('after an insert with an unknown result, a refused batch is not divided
   });
 
   test('the insert never arrives: after the wait, the batch is divided and the bad row is found', async () => {
-    let away = 0;
-    const clock = () => Date.now() + away;
+    let passed = 0;
+    let jumped = 0;
+    const clock = () => Date.now() + jumped;
+    const monotonicMs = () => passed;
     const { analytics, tokens } = answering(async (batch, tries) => {
       if (tries === 1) throw gone;
       await engine.analytics.insertRecords(batch);
     });
     await harness.put(range(0, 6), { bad: [4] });
-    const writer = await harness.start({ analytics, clock });
+    const writer = await harness.start({ analytics, clock, monotonicMs });
     const said = await eventually('refused', () => writer.status()[0]?.lastError?.includes('not divided yet'));
     expect(said).toBe(true);
+    // Setting the system clock forward does not end the wait.
+    jumped = 10 * UNKNOWN_SETTLES_MS;
+    const tries = tokens.length;
+    await eventually('further refusals, or pieces', () => tokens.length > tries + 2);
     expect(new Set(tokens).size).toBe(1);
-    away = UNKNOWN_SETTLES_MS;
+    passed = UNKNOWN_SETTLES_MS;
     await harness.caughtUp();
     await writer.close();
     expect((await harness.stored()).map(({ outcome, copies }) => [outcome, copies])).toEqual(
@@ -100,6 +105,24 @@ describe('after an insert with an unknown result, a refused batch is not divided
     await after.close();
     expect(await harness.stored()).toEqual(rows(6));
   });
+});
+
+test('an insert is not sent if the commit of its plan took too long, even if the system clock was set back meanwhile', async () => {
+  let passed = 0;
+  let stepMs = 11_000;
+  const monotonicMs = () => {
+    passed += stepMs;
+    return passed;
+  };
+  const { analytics, tokens } = answering((batch) => engine.analytics.insertRecords(batch));
+  await harness.put(range(0, 6));
+  const writer = await harness.start({ analytics, monotonicMs });
+  await eventually('the refusal', () => writer.status()[0]?.lastError?.includes('the plan took too long to commit'));
+  expect(tokens).toEqual([]);
+  stepMs = 0;
+  await harness.caughtUp();
+  await writer.close();
+  expect(await harness.stored()).toEqual(rows(6));
 });
 
 describe('docs/decisions/0018: a server that was killed after it stored a token drops the repeated insert, although its rows are missing', () => {
