@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
+import { eventually } from '@weir/testkit/eventually';
 import { type EventLogFixture, eventLogContract } from '../../../ports/contract/event-log.contract.ts';
 import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 import { type LogOwner, openThreadLog, type ThreadLog } from '../../src/lmdb/thread/lmdb-thread-log.ts';
@@ -135,6 +136,42 @@ describe('the LMDB event log of another thread', () => {
     expect(missed).toEqual([]);
     await subscription.close();
     await both.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('knows the time of the oldest record that a group has not committed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-log-'));
+    const both = await openBoth(folder);
+    const logs = [both.owned, both.thread];
+    const times = () => Promise.all(logs.map((log) => log.oldestUnreadAt('raw', 'enricher')));
+    expect(await times()).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+    for (const partition of [1, 0, 1]) await both.owned.append('raw', [{ partition, value: Buffer.from('x') }]);
+    const [first, last] = await both.owned.read('raw', 1, 0, 100);
+    await eventually('the first record', async () => (await times()).every((time) => time === first?.appendedAt));
+    const subscription = await both.thread.consume({
+      topic: 'raw',
+      group: 'enricher',
+      onError: (error) => {
+        throw error;
+      },
+      open: async ({ partition, commit }) => ({
+        handle: () => commit({ offset: partition === 0 ? 1 : 2, metadata: '' }),
+        close: async () => undefined,
+      }),
+    });
+    await eventually('no unread record', async () =>
+      (await times()).every((time) => time === Number.POSITIVE_INFINITY),
+    );
+    await subscription.close();
+    await both.thread.append('raw', [{ partition: 2, value: Buffer.from('x') }]);
+    await eventually('a new record', async () =>
+      (await times()).every((time) => time >= (last?.appendedAt ?? 0) && time < 1e15),
+    );
+    await both.close();
+    await expect(both.thread.oldestUnreadAt('raw', 'enricher')).rejects.toMatchObject({
+      code: 'event_log_unavailable',
+    });
+    await expect(both.owned.oldestUnreadAt('raw', 'enricher')).rejects.toMatchObject({ code: 'event_log_unavailable' });
     await rm(folder, { recursive: true });
   });
 });
