@@ -70,17 +70,25 @@ function tables({
   ];
 }
 
-async function* pages(analytics: Pick<Analytics, 'select'>, person: PersonSql): AsyncGenerator<readonly object[]> {
-  interface Row {
+/** A row as JSON. It is the text of ClickHouse, because JavaScript would round integers above 2^53. */
+interface Line {
+  readonly line: string;
+}
+const LINE = "formatRowNoNewline('JSONEachRow', *) AS line";
+/** Older servers write integers of 64 bits as strings. */
+const SETTINGS = 'SETTINGS output_format_json_quote_64bit_integers = 0';
+
+async function* pages(analytics: Pick<Analytics, 'select'>, person: PersonSql): AsyncGenerator<readonly Line[]> {
+  interface Row extends Line {
     readonly log_id: string;
     readonly raw_partition: number | string;
     readonly raw_offset: number | string;
   }
   for (let after: readonly [string, number, number] = ['', 0, 0]; ; ) {
     const rows = await analytics.select<Row>(
-      `SELECT * FROM records WHERE ${person.records}
+      `SELECT ${LINE}, log_id, raw_partition, raw_offset FROM records WHERE ${person.records}
          AND (log_id, raw_partition, raw_offset) > ({log:String}, {partition:UInt32}, {offset:UInt64})
-       ORDER BY log_id, raw_partition, raw_offset LIMIT ${PAGE_ROWS}`,
+       ORDER BY log_id, raw_partition, raw_offset LIMIT ${PAGE_ROWS} ${SETTINGS}`,
       { log: after[0], partition: after[1], offset: after[2] },
     );
     yield rows;
@@ -90,16 +98,16 @@ async function* pages(analytics: Pick<Analytics, 'select'>, person: PersonSql): 
   }
 }
 
-async function* once(analytics: Pick<Analytics, 'select'>, query: string): AsyncGenerator<readonly object[]> {
-  yield await analytics.select<object>(query);
+async function* once(analytics: Pick<Analytics, 'select'>, query: string): AsyncGenerator<readonly Line[]> {
+  yield await analytics.select<Line>(`SELECT ${LINE} FROM (${query}) ${SETTINGS}`);
 }
 
-async function* list(name: string, rows: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
+async function* list(name: string, rows: AsyncIterable<readonly Line[]>): AsyncGenerator<string> {
   yield `,${JSON.stringify(name)}:[`;
   let separator = '\n';
   for await (const page of rows) {
-    for (const row of page) {
-      yield separator + JSON.stringify(row);
+    for (const { line } of page) {
+      yield separator + line;
       separator = ',\n';
     }
   }
