@@ -1,13 +1,9 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { isDependencyError } from '@weir/domain/errors';
 import type { Response } from 'express';
 
 /** The answer of a route. It is sent in the response envelope that docs/api.md (Admin API) describes. */
 export type Reply =
   | { readonly status: 200 | 201 | 202; readonly data: unknown; readonly headers?: ReplyHeaders }
-  /** JSON in pieces, sent without the envelope. `first` must be ready, because no error status can be sent once it has been sent. */
-  | { readonly status: 200; readonly first: string; readonly rest: AsyncIterable<string> }
   | {
       readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
       readonly message: string;
@@ -36,15 +32,10 @@ export function isReply(value: object): value is Reply {
   return 'status' in value && ('data' in value || 'message' in value);
 }
 
-export async function sendReply(response: Response, reply: Reply): Promise<void> {
+export function sendReply(response: Response, reply: Reply): void {
   if ('data' in reply) {
     for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
     response.status(reply.status).json({ status: 'success', data: reply.data });
-    return;
-  }
-  if ('rest' in reply) {
-    response.status(reply.status).type('application/json').write(reply.first);
-    await pipeline(Readable.from(reply.rest), response);
     return;
   }
   if (reply.retryAfterSeconds !== undefined) response.set('Retry-After', String(reply.retryAfterSeconds));

@@ -123,14 +123,14 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
         : handleAtOnce(handle, signal));
       response.set('Server-Timing', serverTimingText(timing, performance.now() - startedAt, isShared));
       if ('stream' in reply) await sendStream(response, reply, deps.logger);
-      else await sendReply(response, reply);
+      else sendReply(response, reply);
     } catch (error) {
       // The client has left, so no answer is needed.
       if (signal.aborted && (error === signal.reason || isDependencyError(error) || isClosed(error))) return;
       const reply = replyOfError(error);
       // After the headers were sent, no error status can be sent: closing the connection shows the caller that the answer is incomplete.
       if (reply === undefined || response.headersSent) throw error;
-      await sendReply(response, reply);
+      sendReply(response, reply);
     }
   };
 }

@@ -1,14 +1,16 @@
+import { Readable } from 'node:stream';
 import { USER_ID_CHARS_MAX, VISITOR_ID_CHARS_MAX } from '@weir/domain/registry/admin-limits';
 import type { Analytics } from '@weir/ports/analytics';
 import type { AdminDeps } from '../control-deps.ts';
 import { exportPerson } from '../erasure/export-person.ts';
 import { invalid, notFound, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
+import type { StreamReply } from '../http/send-stream.ts';
 
 const SALT_BYTES = 16;
 
 /** Sends the stored data of a person as one JSON object (`exportPerson`). */
-export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
+export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply | StreamReply> {
   const { registry, tables, clock, randomBytes } = deps;
   const siteId = params.site_id ?? '';
   if (registry.site(siteId) === undefined) return notFound('site');
@@ -25,8 +27,14 @@ export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest
     select: (query, params) => tables.read(({ select }) => select(query, params)),
   };
   const pieces = exportPerson(analytics, { siteId, visitorId, userId, at: clock(), salt });
+  // An error that is thrown before the answer begins gets an error status.
   const first = await pieces.next();
-  return { status: 200, first: String(first.value), rest: pieces };
+  return { status: 200, stream: Readable.from(all()), contentType: 'application/json' };
+
+  async function* all() {
+    yield String(first.value);
+    yield* pieces;
+  }
 }
 
 /** Whether a text has more than `max` Unicode code points. */

@@ -1,3 +1,4 @@
+import { DependencyError } from '@weir/domain/errors';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
@@ -5,11 +6,24 @@ import { eventually } from '@weir/testkit/eventually';
 import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../control-harness.ts';
 
 let weir: ControlHarness;
+/** Called before each `select` of control, with its query. */
+let beforeSelect: (query: string) => void = () => undefined;
 beforeAll(async () => {
-  weir = await openControlHarness();
+  // With the value `test`, Express would print no error.
+  delete process.env.NODE_ENV;
+  weir = await openControlHarness(undefined, (analytics) => ({
+    ...analytics,
+    async select(query, params) {
+      beforeSelect(query);
+      return analytics.select(query, params);
+    },
+  }));
   await weir.call('POST', '/sites', { site_id: 'shop', name: 'N', domain: 'example.com' });
 });
 afterAll(() => weir.close());
+afterEach(() => {
+  beforeSelect = () => undefined;
+});
 
 let ids = 0;
 
@@ -42,4 +56,29 @@ test('has integers above 2^53 as they were sent', async () => {
     [],
     [],
   ]);
+});
+
+test('a failure in the middle cuts the connection, and its message is not printed', async () => {
+  await append('{"name":"order","visitor_id":"v"}');
+  const printed: unknown[] = [];
+  const { error } = console;
+  console.error = (...texts: unknown[]) => void printed.push(...texts);
+  beforeSelect = (query) => {
+    if (query.includes('FROM payment_customers')) throw new DependencyError('analytics_unavailable', 'about a value');
+  };
+  const answer = await exported();
+  expect(answer.status).toBe(200);
+  await expect(answer.text()).rejects.toThrow();
+  beforeSelect = () => undefined;
+  expect((await exported()).status).toBe(200);
+  console.error = error;
+  expect(printed).toEqual([]);
+});
+
+test('a failure before the first byte is an answer with a reason', async () => {
+  beforeSelect = () => {
+    throw new DependencyError('analytics_unavailable', 'ClickHouse is busy');
+  };
+  const answer = await exported();
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
 });
