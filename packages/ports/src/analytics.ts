@@ -48,13 +48,12 @@ export interface Analytics {
   runningInsertsEnd(database: string): Promise<void>;
 
   /**
-   * Runs a user's query or a report: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed. When the
-   * signal aborts, the store cancels the query.
+   * Runs a user's query or a report: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed.
    */
   userQuery(
     query: string,
     params: Readonly<Record<string, unknown>>,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: UserQueryOptions,
   ): Promise<UserQueryResult>;
 
   /**
@@ -96,6 +95,16 @@ export interface StreamOptions {
   readonly secondsMax: number;
   /** If it aborts before the answer begins, `streamQuery` rejects, and the store cancels the query. */
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface UserQueryOptions {
+  /** When it aborts, the store cancels the query. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * True if Weir wrote the statement. An unknown table is then `analytics_unavailable`, because the tables are not migrated yet. Default: a user wrote
+   * it, and an unknown table is `analytics_refused`.
+   */
+  readonly isReport?: boolean;
 }
 
 export interface UserQueryResult {

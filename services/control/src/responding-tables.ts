@@ -75,9 +75,12 @@ export function createRespondingTables(analytics: RespondingTables & Pick<Analyt
         if (hung.aborted) stream.destroy();
         return stream;
       }),
-    userQuery: (query, params, { signal } = {}) =>
+    userQuery: (query, params, { signal, ...options } = {}) =>
       guarded((hung) =>
-        analytics.userQuery(query, params, { signal: signal === undefined ? hung : AbortSignal.any([signal, hung]) }),
+        analytics.userQuery(query, params, {
+          ...options,
+          signal: signal === undefined ? hung : AbortSignal.any([signal, hung]),
+        }),
       ),
   };
 }

@@ -27,7 +27,7 @@ export interface SteadyTables {
    * Resolves with the result of `work`, whose queries all saw the same generation of the tables. It calls `work` again if the tables
    * were exchanged in the meantime, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than
    * `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with it, and their time counts in
-   * its timing.
+   * its timing. They are reports, unless their options say otherwise.
    */
   read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }
@@ -72,7 +72,7 @@ export function createSteadyTables(
         const before = known ?? (await generation());
         if (before !== undefined) {
           const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
-            analytics.userQuery(query, params, { signal });
+            analytics.userQuery(query, params, { isReport: true, signal });
           const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
           const outcome = await settled(
             work({
@@ -124,7 +124,8 @@ function ofRequest(tables: ReadableTables, { signal, timing }: RequestContext): 
   const timed = timedBy(timing);
   return {
     select: (query, params) => timed(tables.select(query, params)),
-    userQuery: (query, params) => timed(tables.userQuery(query, params, { signal })),
+    userQuery: (query, params, options) =>
+      timed(tables.userQuery(query, params, { isReport: true, ...options, signal })),
     highestRawOffset: (logId, partition) => timed(tables.highestRawOffset(logId, partition)),
   };
 }

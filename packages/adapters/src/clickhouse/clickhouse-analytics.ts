@@ -222,7 +222,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     runningInsertsEnd: (tables) => untilRunningInsertsEnd(select, tables, cluster),
 
-    userQuery: (query, params, { signal } = {}) => runUserQuery(reader, query, params, signal),
+    userQuery: (query, params, options = {}) => runUserQuery(reader, query, params, options),
 
     streamQuery: (query, params, options) => streamQuery(streamer, query, params, options),
 

@@ -32,8 +32,13 @@ const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 /** Error 241 if all queries of the user, or all of the server, need too much memory together. */
 const MEMORY_OF_ALL = /(?:user\)?|\(total\)) memory limit exceeded/i;
 
-/** Error codes that a user's query can get but did not cause: no connection, too many queries, a used-up quota, the server is shutting down. */
-const BUSY = new Set([201, 202, 209, 210, 225, 236, 242, 279, 394, 439, 999]);
+const QUOTA_EXCEEDED = 201;
+const TOO_SLOW = 160;
+/**
+ * A statement of Weir's own gets these errors for an unknown table or database, or without a permission. The tables are then not migrated yet, or
+ * the permissions of the user that reads are out of date. A statement that a user wrote gets them for its own mistakes.
+ */
+const TABLES_NOT_READY = new Set([60, 81, 497]);
 
 /**
  * The error of an insert. It is `analytics_refused` only if the rows certainly caused it, because then the writer divides the batch or
@@ -69,18 +74,20 @@ export function statementError(error: unknown): DependencyError {
 }
 
 /**
- * The error of a user's query or of a report. It is `analytics_unavailable` without an answer of ClickHouse and for the codes in BUSY.
- * Otherwise it is `analytics_refused`, for example for invalid SQL, an exceeded limit or a missing permission.
+ * The error of a user's query or of a report. It is `analytics_unavailable` without an answer of ClickHouse, for a used-up quota, and if the store is at
+ * fault. Otherwise it is `analytics_refused`, for example for invalid SQL, an exceeded limit or a missing permission. `isReport`: Weir
+ * wrote the statement.
  */
-export function userQueryError(error: unknown): DependencyError {
+export function userQueryError(error: unknown, isReport: boolean): DependencyError {
   const code = clickhouseCode(error);
   if (code === 159) return translated('analytics_refused', error, 'the query took longer than is allowed');
   if (code === 241 && MEMORY_OF_ALL.test((error as Error).message)) return translated('analytics_unavailable', error);
   if (code === 241) return translated('analytics_refused', error, 'the query needs more memory than is allowed');
   if (code === 396) return translated('analytics_refused', error, 'the result is larger than is allowed');
+  if (code === undefined || (isReport && TABLES_NOT_READY.has(code))) return translated('analytics_unavailable', error);
   if (code === 164 || code === 497) return translated('analytics_refused', error, 'only reading is allowed');
-  const busy = code === undefined || BUSY.has(code);
-  return translated(busy ? 'analytics_unavailable' : 'analytics_refused', error);
+  const isFault = code === QUOTA_EXCEEDED || (STORE_AT_FAULT.has(code) && code !== TOO_SLOW);
+  return translated(isFault ? 'analytics_unavailable' : 'analytics_refused', error);
 }
 
 function clickhouseCode(error: unknown): number | undefined {

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
-import type { UserQueryResult } from '@weir/ports/analytics';
+import type { UserQueryOptions, UserQueryResult } from '@weir/ports/analytics';
 import {
   checkUserQuery,
   USER_QUERY_MEMORY_BYTES_MAX,
@@ -51,7 +51,7 @@ export async function runUserQuery(
   client: ClickHouseClient,
   query: string,
   params: Readonly<Record<string, unknown>>,
-  signal: AbortSignal | undefined,
+  { signal, isReport = false }: UserQueryOptions,
 ): Promise<UserQueryResult> {
   const checked = checkUserQuery(query);
   if ('refused' in checked) throw new DependencyError('analytics_refused', checked.refused);
@@ -76,7 +76,7 @@ export async function runUserQuery(
     const rows = data.map((values) => Object.fromEntries(columns.map(({ name }, index) => [name, values[index]])));
     return { columns, rows };
   } catch (error) {
-    throw userQueryError(error);
+    throw userQueryError(error, isReport);
   }
 }
 

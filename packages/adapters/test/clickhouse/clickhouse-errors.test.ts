@@ -59,6 +59,10 @@ test('an invalid statement of Weir is `analytics_refused`, too many connections 
 });
 
 describe('a report or a query of a user', () => {
+  const codesOf = (code: number, message?: string): readonly string[] =>
+    [true, false].map((isReport) => userQueryError(of(code, message), isReport).code);
+  const BOTH_UNAVAILABLE = ['analytics_unavailable', 'analytics_unavailable'];
+
   test.each([
     [201, 'Quota for user has been exceeded'],
     [202, 'Too many simultaneous queries'],
@@ -66,15 +70,36 @@ describe('a report or a query of a user', () => {
     [241, 'User memory limit exceeded: would use 4.1 GiB'],
     [241, '(total) memory limit exceeded: would use 7 GiB'],
   ])('error %i, "%s", is not its fault', (code, message) => {
-    expect(userQueryError(of(code, message)).code).toBe('analytics_unavailable');
+    expect(codesOf(code, message)).toEqual(BOTH_UNAVAILABLE);
+  });
+
+  test.each([
+    ['its password was changed', [194, 516]],
+    ['the disk is full or has errors, or too many files are open', [74, 75, 76, 243]],
+    ['a host is unknown or does not respond', [198, 209, 210, 279]],
+    ['the server is busy or stops', [202, 236, 394, 425, 439, 473]],
+    ['Keeper cannot be reached', [225, 242, 999]],
+  ])('%s: ClickHouse is at fault', (_, codes) => {
+    for (const code of codes) expect([code, ...codesOf(code)]).toEqual([code, ...BOTH_UNAVAILABLE]);
+  });
+
+  test.each([
+    [60, 'Unknown table'],
+    [81, 'Unknown database'],
+    [497, 'Not enough privileges'],
+  ])('error %i, "%s", is the fault of the store in a report, and of the user in a query', (code, message) => {
+    expect(codesOf(code, message)).toEqual(['analytics_unavailable', 'analytics_refused']);
   });
 
   test.each([
     [241, '(for query) memory limit exceeded: would use 2.1 GiB'],
     [241, 'Query memory limit exceeded: would use 2.1 GiB'],
     [159, 'Timeout exceeded'],
+    [160, 'Estimated query execution time (90 seconds) is too long. Maximum: 30'],
+    [164, 'Cannot execute query in readonly mode'],
+    [396, 'Limit for result exceeded'],
     [62, 'Syntax error'],
   ])('error %i, "%s", is its fault', (code, message) => {
-    expect(userQueryError(of(code, message)).code).toBe('analytics_refused');
+    expect(codesOf(code, message)).toEqual(['analytics_refused', 'analytics_refused']);
   });
 });

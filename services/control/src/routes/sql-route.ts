@@ -16,6 +16,9 @@ export async function sql({ tables }: AdminDeps, { body, context }: AdminRequest
   if ('problem' in body) return invalid(body.problem);
   const { query, params = {} } = body.value;
   if (isDeeper(params, PARAMS_LEVELS_MAX)) return invalid(`params must be at most ${PARAMS_LEVELS_MAX} levels deep`);
-  const { columns, rows } = await tables.read(({ userQuery }) => userQuery(query, params), context);
+  const { columns, rows } = await tables.read(
+    ({ userQuery }) => userQuery(query, params, { isReport: false }),
+    context,
+  );
   return ok({ columns, rows });
 }
