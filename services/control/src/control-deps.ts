@@ -23,7 +23,7 @@ import type { Installation } from './pipeline/installation.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
 import type { DiffRuns } from './replay/diff/diff-runs.ts';
-import type { ReportQueue } from './reports/report-queue.ts';
+import type { ReportQueue, TakeTurn } from './reports/report-queue.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 import type { SteadyTables } from './steady-tables.ts';
 import type { RunInSlot } from './topics/read-slots.ts';
@@ -85,6 +85,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly signIn: SignIn;
   readonly tables: SteadyTables;
   readonly reportQueue: ReportQueue<Reply | StreamReply>;
+  /** Runs only a few SQL statements of users at once: each holds its whole answer in memory. */
+  readonly takeSqlTurn: TakeTurn;
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   /** Resolves when each insert into the tables that is running now has ended: an insert fills the tables one after the other. */

@@ -11,9 +11,10 @@ import { LISTENERS_MAX, LISTENERS_PER_SITE_MAX } from './live/live-route.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
 import { createDiffRuns } from './replay/diff/diff-runs.ts';
-import { createReportQueue } from './reports/report-queue.ts';
+import { createReportQueue, createTurns } from './reports/report-queue.ts';
 import { createRespondingTables } from './responding-tables.ts';
 import { EXPORTS_MAX } from './routes/export-route.ts';
+import { SQL_AT_ONCE } from './routes/sql-route.ts';
 import { createSignIn } from './sign-in/sign-in.ts';
 import { createSteadyTables } from './steady-tables.ts';
 import { createReadSlots } from './topics/read-slots.ts';
@@ -58,6 +59,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     ...others,
     tables,
     reportQueue: createReportQueue(clock, deps.reportsAtOnce),
+    takeSqlTurn: createTurns(SQL_AT_ONCE, 'SQL statements'),
     runExclusive,
     signIn: createSignIn({ ...deps, runExclusive }),
     async insertsEnd() {

@@ -1,6 +1,7 @@
+import type { Readable } from 'node:stream';
 import { getHeapStatistics } from 'node:v8';
-import type { ClickHouseClient } from '@clickhouse/client';
-import { DependencyError } from '@weir/domain/errors';
+import type { BaseResultSet, ClickHouseClient } from '@clickhouse/client';
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { UserQueryOptions, UserQueryResult } from '@weir/ports/analytics';
 import {
   checkUserQuery,
@@ -71,13 +72,35 @@ export async function runUserQuery(
       clickhouse_settings: USER_QUERY_SETTINGS,
       ...(signal === undefined ? {} : { abort_signal: signal }),
     });
-    const { meta, data } = JSON.parse(exactIntegers(await answer.text())) as CompactAnswer;
+    const { meta, data } = JSON.parse(exactIntegers(await textOf(answer))) as CompactAnswer;
     const columns = meta.map(({ name, type }) => ({ name, type }));
     const rows = data.map((values) => Object.fromEntries(columns.map(({ name }, index) => [name, values[index]])));
     return { columns, rows };
   } catch (error) {
+    if (isDependencyError(error)) throw error;
     throw userQueryError(error, isReport);
   }
+}
+
+/**
+ * Reads an answer of at most RESULT_BYTES_MAX. ClickHouse does not enforce this limit: `max_result_bytes` counts the bytes of the columns, and a constant
+ * column as one value. If the answer is longer, closes the connection. The private method `consume` of the client returns the bytes. Its public methods collect the
+ * whole answer first, or do not accept this format.
+ */
+async function textOf(answer: BaseResultSet<Readable, 'JSONCompact'>): Promise<string> {
+  const stream = (answer as unknown as { consume(): AsyncIterable<Buffer> }).consume();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > RESULT_BYTES_MAX) {
+      const message = `the result is larger than is allowed: its JSON has more than ${RESULT_BYTES_MAX} bytes`;
+      throw new DependencyError('analytics_refused', message);
+    }
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /**

@@ -70,13 +70,14 @@ export function createReportQueue<Answer>(clock: () => number, runningMax = RUNN
   };
 }
 
-type TakeTurn = <T>(siteId: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+export type TakeTurn = <T>(siteId: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Runs at most `runningMax` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. A waiting task is
- * removed when its signal aborts.
+ * removed when its signal aborts. Rejects with `analytics_unavailable` if too many tasks of the site, or of all sites, wait. `siteId` is empty for
+ * tasks that belong to no site. `what`: the name of the tasks in this error.
  */
-function createTurns(runningMax: number): TakeTurn {
+export function createTurns(runningMax: number, what = 'reports'): TakeTurn {
   const waiting = new Map<string, Set<() => void>>();
   let running = 0;
   let waitingCount = 0;
@@ -121,7 +122,8 @@ function createTurns(runningMax: number): TakeTurn {
   return async (siteId, signal, work) => {
     const ofSite = waiting.get(siteId)?.size ?? 0;
     if (waitingCount >= WAITING_MAX || ofSite >= WAITING_PER_SITE_MAX) {
-      const tooMany = ofSite >= WAITING_PER_SITE_MAX ? `${ofSite} reports of this site` : `${WAITING_MAX} reports`;
+      const tooMany =
+        ofSite >= WAITING_PER_SITE_MAX ? `${ofSite} ${what}${siteId && ' of this site'}` : `${WAITING_MAX} ${what}`;
       throw new DependencyError('analytics_unavailable', `${tooMany} are waiting: send the request again later`);
     }
     signal.throwIfAborted();

@@ -10,15 +10,21 @@ interface SqlQuery {
 
 /** The levels of arrays and objects in `params`. No type of ClickHouse has more levels. */
 const PARAMS_LEVELS_MAX = 32;
+/** The number of statements that run at once. Further statements wait. */
+export const SQL_AT_ONCE = 4;
 
 /** Runs a query. The analytics store enforces that it only reads, and limits its time and size (see `Analytics.userQuery`). */
-export async function sql({ tables }: AdminDeps, { body, context }: AdminRequest<SqlQuery>): Promise<Reply> {
+export async function sql(
+  { tables, takeSqlTurn }: AdminDeps,
+  { body, context }: AdminRequest<SqlQuery>,
+): Promise<Reply> {
   if ('problem' in body) return invalid(body.problem);
   const { query, params = {} } = body.value;
   if (isDeeper(params, PARAMS_LEVELS_MAX)) return invalid(`params must be at most ${PARAMS_LEVELS_MAX} levels deep`);
-  const { columns, rows } = await tables.read(
-    ({ userQuery }) => userQuery(query, params, { isReport: false }),
-    context,
-  );
+  const askedAt = performance.now();
+  const { columns, rows } = await takeSqlTurn('', context.signal, () => {
+    context.timing.queueMs = performance.now() - askedAt;
+    return tables.read(({ userQuery }) => userQuery(query, params, { isReport: false }), context);
+  });
   return ok({ columns, rows });
 }

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { openClickhouseAnalytics } from '../../src/clickhouse/clickhouse-analytics.ts';
+
+const MB = 1024 * 1024;
+const HEAD = '{"meta":[{"name":"a","type":"String"}],"data":[["x"]';
+const ROW = `,["${'x'.repeat(MB)}"]`;
+
+/** Serves answers of `rows` MB, as a ClickHouse server sends the rows of a constant column: `max_result_bytes` does not limit them. */
+async function openServer() {
+  let rows = 0;
+  let sent = 0;
+  function* answer(): Iterable<string> {
+    yield HEAD;
+    for (; sent < rows; sent++) yield ROW;
+    yield ']}';
+  }
+  const server = createServer((request, response) => {
+    sent = 0;
+    request.resume();
+    pipeline(Readable.from(answer(), { highWaterMark: 1 }), response).catch(() => undefined);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const analytics = openClickhouseAnalytics({ url, username: 'u', password: 'p', migrationsDir: '' });
+  return {
+    sent: () => sent,
+    ask(mb: number) {
+      rows = mb;
+      return analytics.userQuery('SELECT 1', {});
+    },
+    async close() {
+      await analytics.close();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test('an answer that is larger than the limit is refused before all of it is in memory', async () => {
+  const server = await openServer();
+  try {
+    await expect(server.ask(200)).rejects.toMatchObject({
+      code: 'analytics_refused',
+      message: expect.stringContaining('the result is larger than is allowed'),
+    });
+    expect(server.sent()).toBeLessThan(200);
+    expect((await server.ask(2)).rows).toHaveLength(3);
+  } finally {
+    await server.close();
+  }
+});
