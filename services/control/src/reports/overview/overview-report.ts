@@ -71,8 +71,9 @@ export async function overviewReport(
     (sites.length === 0 ? [] : await rowsOf(present)).map((row) => [String(row.site_id), Number(row.visitors)]),
   );
   const found = new Map<string, Counts>(rows.map((row) => [textOf(row), countsOf(row)]));
-  const numbersOf = ({ siteId, timezone }: Site): SiteNumbers => {
-    const number = zones.findIndex(({ period }) => period.zone === timezone);
+  const numbersOf = (site: Site): SiteNumbers => {
+    const { siteId } = site;
+    const number = zones.findIndex(({ period }) => period.zone === zoneOf(site));
     const countsIn = (part: 'now' | 'before' | number): Counts => found.get(`${siteId} ${part}`) ?? NO_COUNTS;
     const [totals, before] = [metricsOf(countsIn('now')), metricsOf(countsIn('before'))];
     const series = zones[number]?.starts.map((start) => countsIn(bucketKey(number, start)).visitors) ?? [];
