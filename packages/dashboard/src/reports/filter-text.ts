@@ -36,7 +36,8 @@ export function parseFilter(text: string): ReportFilter | undefined {
 }
 
 const escapeText = (text: string, special: RegExp): string => text.replace(special, '\\$&');
-const unescapeText = (text: string): string => text.replace(/\\(.)/g, '$1');
+/** Any other backslash is an ordinary character, as in the admin API (services/control/src/reports/filter.ts). */
+const unescapeText = (text: string): string => text.replace(/\\([\\,:])/g, '$1');
 
 /** Splits at each separator without a backslash before it. Backslashes stay. */
 function splitUnescaped(text: string, separator: string): readonly string[] {
