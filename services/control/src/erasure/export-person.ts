@@ -1,4 +1,5 @@
 import { entryOf, erasureHash, type Tombstone } from '@weir/domain/erasure/tombstone';
+import { DependencyError } from '@weir/domain/errors';
 import { profileId } from '@weir/domain/people/profile-id';
 import type { Analytics } from '@weir/ports/analytics';
 import { findLetters } from './find-letters.ts';
@@ -19,13 +20,15 @@ const PAGE_ROWS = 1_000;
 /**
  * Yields the pieces of one JSON object with the records that an erasure of this person would delete, and with the sessions, profiles, links and
  * payments that belong to them. The first piece is yielded after the first queries have succeeded, so that a failure of these queries can be
- * answered with an error status.
+ * answered with an error status. Throws `generation_changed` instead of the last piece if a swap (docs/glossary.md) has exchanged the tables meanwhile, because
+ * some rows may then come from the old tables and some from the new tables.
  */
 export async function* exportPerson(
-  analytics: Pick<Analytics, 'select'>,
+  analytics: Pick<Analytics, 'select' | 'generation'>,
   asked: ExportedPerson,
 ): AsyncGenerator<string> {
   const { siteId, visitorId, userId, at, salt } = asked;
+  const before = await analytics.generation();
   const entries = [
     ...(visitorId === '' ? [] : [entryOf('v', erasureHash(salt, siteId, 'v', visitorId))]),
     ...(userId === '' ? [] : [entryOf('u', erasureHash(salt, siteId, 'u', userId))]),
@@ -41,6 +44,9 @@ export async function* exportPerson(
   yield `{"site_id":${JSON.stringify(siteId)},"visitor_id":${jsonOrNull(visitorId)},"user_id":${jsonOrNull(userId)}`;
   yield* list('records', pages(analytics, person));
   for (const [name, query] of tables(person)) yield* list(name, once(analytics, query));
+  if ((await analytics.generation()) !== before) {
+    throw new DependencyError('generation_changed', 'the tables were exchanged during the export: export again');
+  }
   yield '}\n';
 }
 

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { USER_ID_CHARS_MAX, VISITOR_ID_CHARS_MAX } from '@weir/domain/registry/admin-limits';
-import type { Analytics } from '@weir/ports/analytics';
 import type { AdminDeps } from '../control-deps.ts';
 import { exportPerson } from '../erasure/export-person.ts';
 import { invalid, notFound, type Reply } from '../http/admin-reply.ts';
@@ -11,7 +10,7 @@ const SALT_BYTES = 16;
 
 /** Sends the stored data of a person as one JSON object (`exportPerson`). */
 export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply | StreamReply> {
-  const { registry, tables, clock, randomBytes } = deps;
+  const { registry, exportedTables, clock, randomBytes } = deps;
   const siteId = params.site_id ?? '';
   if (registry.site(siteId) === undefined) return notFound('site');
   const { visitor_id: visitorId = '', user_id: userId = '' } = http.query;
@@ -23,10 +22,7 @@ export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest
   }
   if (isLonger(userId, USER_ID_CHARS_MAX)) return invalid(`user_id must be at most ${USER_ID_CHARS_MAX} chars`);
   const salt = Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
-  const analytics: Pick<Analytics, 'select'> = {
-    select: (query, params) => tables.read(({ select }) => select(query, params)),
-  };
-  const pieces = exportPerson(analytics, { siteId, visitorId, userId, at: clock(), salt });
+  const pieces = exportPerson(exportedTables, { siteId, visitorId, userId, at: clock(), salt });
   // An error that is thrown before the answer begins gets an error status.
   const first = await pieces.next();
   return { status: 200, stream: Readable.from(all()), contentType: 'application/json' };

@@ -7,14 +7,14 @@ import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../control
 
 let weir: ControlHarness;
 /** Called before each `select` of control, with its query. */
-let beforeSelect: (query: string) => void = () => undefined;
+let beforeSelect: (query: string) => void | Promise<void> = () => undefined;
 beforeAll(async () => {
   // With the value `test`, Express would print no error.
   delete process.env.NODE_ENV;
   weir = await openControlHarness(undefined, (analytics) => ({
     ...analytics,
     async select(query, params) {
-      beforeSelect(query);
+      await beforeSelect(query);
       return analytics.select(query, params);
     },
   }));
@@ -81,4 +81,23 @@ test('a failure before the first byte is an answer with a reason', async () => {
   };
   const answer = await exported();
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+});
+
+test('a swap of the tables during the export cuts the answer, so that it never mixes two sets of tables', async () => {
+  const shadow = weir.openTables('weir_shadow');
+  await shadow.migrate();
+  const generation = await weir.analytics.generation();
+  let swapped: Promise<void> | undefined;
+  beforeSelect = async (query) => {
+    if (!query.includes('FROM profiles')) return;
+    swapped ??= weir.analytics.exchangeWith('weir_shadow', generation + 1);
+    await swapped;
+  };
+  const answer = await exported();
+  expect(answer.status).toBe(200);
+  await expect(answer.text()).rejects.toThrow();
+  expect(await weir.analytics.generation()).toBe(generation + 1);
+  const { records } = JSON.parse(await (await exported()).text());
+  expect(records).toEqual([]);
+  await shadow.close();
 });
