@@ -18,6 +18,7 @@ import type { Reply } from './http/admin-reply.ts';
 import type { StreamReply } from './http/send-stream.ts';
 import type { ImportDesk } from './imports/import-desk.ts';
 import type { ImportTerm } from './imports/import-term.ts';
+import type { HiddenCursors } from './live/hidden-cursors.ts';
 import type { RunForSite } from './live/listener-slots.ts';
 import type { Installation } from './pipeline/installation.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
@@ -104,6 +105,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly exportedTables: ExportedTables;
   /** Limits how many calls for records of topics run or wait for a record at the same time. */
   readonly runTopicCall: RunInSlot;
+  readonly hiddenCursors: HiddenCursors;
   /** Limits the listeners of live events. */
   readonly runLive: RunForSite;
   /** Limits how many calls for records of topics, and how many listeners, read from the log at the same time. */

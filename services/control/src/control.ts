@@ -6,6 +6,7 @@ import { createExportSlots } from './exports/export-slots.ts';
 import { sendError } from './http/admin-reply.ts';
 import { mountAdminRoutes } from './http/admin-route.ts';
 import { createImportDesks } from './imports/import-desk.ts';
+import { createHiddenCursors } from './live/hidden-cursors.ts';
 import { createListenerSlots } from './live/listener-slots.ts';
 import { LISTENERS_MAX, LISTENERS_PER_SITE_MAX } from './live/live-route.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
@@ -70,6 +71,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     diffRuns: createDiffRuns(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
     runTopicRead: createReadSlots(TOPIC_READS_MAX),
+    hiddenCursors: createHiddenCursors(deps),
     runLive: createListenerSlots(LISTENERS_MAX, LISTENERS_PER_SITE_MAX),
     importDesk: createImportDesks({ ...others, tables }),
     exportedTables: analytics,

@@ -128,6 +128,39 @@ test('a viewer gets stored rows without the IDs of persons, and cannot search fo
   expect(namesIn(byVisitor.text())).toEqual([]);
 });
 
+test('a viewer gets no number that depends on the records of other sites, and continues after the last ID', async () => {
+  const authorization = `Bearer ${(await addViewer('shop')).token}`;
+  const first = await listen('', { authorization });
+  await ready(first);
+  const numbersOf = async (name: string) => {
+    await append('shop', name);
+    await eventually('the event and its ID', () => new RegExp(`"${name}"[^]*\nid: .*\n\n$`).test(first.text()));
+    const [data = ''] = first.text().match(new RegExp(`(?<=^data: ).*"event_name":"${name}".*$`, 'm')) ?? [];
+    const { offset, partition, record } = JSON.parse(data);
+    const { timestamp: _, received_at: __, ...rest } = record;
+    return [offset, partition, Object.values(rest).filter((value) => typeof value === 'number')];
+  };
+  const before = await numbersOf('before');
+  await append('other', ...Array.from({ length: 500 }, () => 'foreign'));
+  expect(await numbersOf('after')).toEqual(before);
+  const ids = [...first.text().matchAll(/^id: (.*)$/gm)].map((match) => match[1] ?? '');
+  expect(new Set(ids.map((id) => id.length)).size).toBe(1);
+  expect(Buffer.from(ids.join(''), 'base64url').toString()).not.toContain(weir.eventLog.logId);
+  expect(first.text()).not.toContain(weir.eventLog.logId);
+
+  first.close();
+  await append('shop', 'between');
+  const second = await listen('', { authorization, 'last-event-id': ids.at(-1) ?? '' });
+  await eventually('the event that was missed', () => namesIn(second.text()).includes('between'));
+  expect(namesIn(second.text())).not.toContain('after');
+  const cursor = `events.enriched_${weir.eventLog.logId}_0.0.0.0`;
+  for (const id of [cursor, 'A'.repeat(100), '']) {
+    const guessing = await listen('', { authorization, 'last-event-id': id });
+    await ready(guessing);
+    expect(without(namesIn(guessing.text()))).toEqual([]);
+  }
+});
+
 test.each(['?outcome=none', `?contains=${'x'.repeat(257)}`, '?limit=5', '?contains=a&contains=b'])(
   '%s is 400',
   async (query) => {

@@ -11,8 +11,8 @@ const OUTCOMES = ['row', 'identify', 'duplicate', 'dropped', 'dead'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 interface LiveRecord {
-  readonly partition: number;
-  readonly offset: number | null;
+  /** Counts the records that the page has received. */
+  readonly nth: number;
   readonly appended_at: string | null;
   readonly record: Readonly<Record<string, unknown>> | null;
 }
@@ -45,8 +45,8 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
         if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, RECONNECT_MS);
       });
       source.addEventListener('record', (event) => {
-        const record = JSON.parse(event.data) as LiveRecord;
-        setRecords((earlier) => [record, ...earlier].slice(0, SHOWN_MAX));
+        const record = JSON.parse(event.data) as Omit<LiveRecord, 'nth'>;
+        setRecords((earlier) => [{ ...record, nth: (earlier[0]?.nth ?? 0) + 1 }, ...earlier].slice(0, SHOWN_MAX));
       });
     };
     connect();
@@ -106,7 +106,7 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
       {records.length === 0 && <Empty title={t('live.none')} />}
       <ol className="live-list">
         {records.map((one) => (
-          <li key={`${one.partition} ${one.offset}`}>
+          <li key={one.nth}>
             <details>
               <summary>
                 <span className="muted">{one.appended_at && time(one.appended_at, undefined, 'full')}</span>{' '}

@@ -24,6 +24,8 @@ export interface LiveListener {
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;
+  /** Returns a cursor as the listener may read it. */
+  readonly eventId: (cursor: string) => string;
   /** Returns false when the listener is not allowed to read the events any more. */
   readonly isAllowed: () => boolean;
   readonly signal: AbortSignal;
@@ -42,7 +44,7 @@ export interface LiveDeps {
  */
 export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: LiveListener): AsyncGenerator<string> {
   const { eventLog, clock, runTopicRead } = deps;
-  const { siteId, shown, isWanted, isAllowed, signal } = listener;
+  const { siteId, shown, eventId, isWanted, isAllowed, signal } = listener;
   yield `retry: ${RETRY_MS}\n\n`;
   let next = listener.from;
   let sentAt = clock();
@@ -63,7 +65,7 @@ export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: Liv
     if (texts.length > 0 || clock() - sentAt >= KEEP_ALIVE_MS) {
       sentAt = clock();
       // The ID comes last: if the connection breaks before, the listener gets these records again.
-      yield `${texts.join('')}id: ${cursor}\n\n`;
+      yield `${texts.join('')}id: ${eventId(cursor)}\n\n`;
     }
     // The listener may disconnect during the pause. The pause then ends early.
     if (page?.atEnd !== false) await pause(POLL_MS, undefined, { signal }).catch(() => undefined);

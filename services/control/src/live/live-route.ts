@@ -22,18 +22,22 @@ const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_
  * (docs/api.md, Live events).
  */
 export function live(deps: AdminDeps, { params, http, caller, context }: AdminRequest): Reply | StreamReply {
-  const { eventLog, registry, signIn, runLive } = deps;
+  const { eventLog, registry, signIn, runLive, hiddenCursors } = deps;
   const siteId = params.site_id ?? '';
   if (registry.site(siteId) === undefined) return notFound('site');
   const request = readLiveRequest(http.originalUrl);
   if ('problem' in request) return invalid(request.problem);
   if (http.method === 'HEAD') return reply(Readable.from([]));
   // A browser that connects again sends the ID of the last event. If this ID belongs to another log, the listener begins with new records.
-  const last = readLogCursor(http.get('last-event-id') ?? '', ENRICHED.name, eventLog.logId, eventLog.partitionCount);
+  const isViewer = caller.viewer !== undefined;
+  const lastId = http.get('last-event-id') ?? '';
+  const cursor = isViewer ? hiddenCursors.reveal(lastId) : lastId;
+  const last = readLogCursor(cursor, ENRICHED.name, eventLog.logId, eventLog.partitionCount);
   const events = liveEvents(deps, ENRICHED, {
     siteId,
     isWanted: request.value,
-    shown: caller.viewer === undefined ? (record) => record : shownToViewers,
+    shown: isViewer ? shownToViewers : (record) => record,
+    eventId: isViewer ? hiddenCursors.hide : (id) => id,
     from: 'value' in last ? last.value : undefined,
     isAllowed: () => registry.site(siteId) !== undefined && !('status' in signIn.callerOf(http)),
     signal: AbortSignal.any([context.signal, deps.closing]),

@@ -1,0 +1,62 @@
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import type { Registry } from '@weir/ports/registry';
+
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** The characters of an offset below 36^7, and the dot before the next one. */
+const OFFSET_CHARS = 8;
+
+/**
+ * Encrypts the cursors that viewers get. The offsets in a cursor count the records of all sites, and a viewer may only learn about one site.
+ */
+export interface HiddenCursors {
+  /** The encrypted cursor. Its length does not depend on the offsets. */
+  hide(cursor: string): string;
+  /** The cursor. An empty text if `hide` did not return the text, or if the key has changed since. */
+  reveal(text: string): string;
+}
+
+interface HiddenCursorsDeps {
+  readonly registry: Pick<Registry, 'sessionSecret'>;
+  readonly randomBytes: (length: number) => Uint8Array;
+}
+
+export function createHiddenCursors({ registry, randomBytes }: HiddenCursorsDeps): HiddenCursors {
+  const ownSecret = randomBytes(KEY_BYTES);
+  /** All processes share the secret of the sessions. It does not exist before the first user has signed in. */
+  const key = (): Buffer => {
+    const shared = registry.sessionSecret()?.secret;
+    const secret = shared === undefined ? ownSecret : Buffer.from(shared, 'hex');
+    return createHmac('sha256', secret).update('cursors of live events').digest();
+  };
+
+  return {
+    hide(cursor) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(CIPHER, key(), iv);
+      const sealed = [cipher.update(padded(cursor)), cipher.final()];
+      return Buffer.concat([iv, ...sealed, cipher.getAuthTag()]).toString('base64url');
+    },
+    reveal(text) {
+      const bytes = Buffer.from(text, 'base64url');
+      if (bytes.length < IV_BYTES + TAG_BYTES) return '';
+      const decipher = createDecipheriv(CIPHER, key(), bytes.subarray(0, IV_BYTES));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      const opened = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
+      try {
+        return Buffer.concat([opened, decipher.final()]).toString().trimEnd();
+      } catch {
+        // The tag is wrong: another key or another text.
+        return '';
+      }
+    },
+  };
+}
+
+/** Adds spaces, so that all cursors of a log have the same length. */
+function padded(cursor: string): string {
+  const offsets = cursor.slice(cursor.lastIndexOf('_') + 1);
+  return cursor.padEnd(cursor.length - offsets.length + OFFSET_CHARS * offsets.split('.').length);
+}
