@@ -92,7 +92,7 @@ export interface Operations {
   createSite: { query: {  }; body: NewSite; data: Site };
   readSite: { query: {  }; body: undefined; data: Site };
   changeSite: { query: {  }; body: SiteChange; data: Site };
-  removeSite: { query: {  }; body: undefined; data: Readonly<Record<string, unknown>> };
+  removeSite: { query: {  }; body: undefined; data: { readonly site_id: string; readonly removed: boolean; readonly erasure_id: string } };
   createIdentitySecret: { query: {  }; body: undefined; data: IdentitySecret };
   removeIdentitySecret: { query: {  }; body: undefined; data: Readonly<Record<string, unknown>> };
   listKeys: { query: {  }; body: undefined; data: readonly ApiKey[] };

@@ -1,4 +1,13 @@
-import { ENVELOPE, jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
+import {
+  ENVELOPE,
+  jsonResponse,
+  object,
+  RETRY_AFTER,
+  type Schema,
+  schemaRef,
+  successBody,
+  text,
+} from '@weir/runtime/http/openapi';
 import { LIMIT_MAX } from '../reports/read-query.ts';
 import { AUDIT, CONSUMER, IMPORT_PROGRESS } from './schemas/status-schemas.ts';
 
@@ -47,7 +56,18 @@ export const ADMIN_OPERATIONS = {
       409: jsonResponse('The change requires signatures, but the site has no identity secret.', ENVELOPE),
     },
   },
-  removeSite: { id: 'removeSite', summary: 'Remove a site, its keys and its rules', responses: REMOVED },
+  removeSite: {
+    id: 'removeSite',
+    summary: 'Remove a site, its keys and its rules, and erase its records',
+    responses: {
+      200: jsonResponse(
+        'Removed. The erasure of the records has begun.',
+        successBody(object({ site_id: text, removed: { type: 'boolean' }, erasure_id: text })),
+      ),
+      ...NOT_FOUND,
+      409: jsonResponse('Too many erasures wait.', ENVELOPE),
+    },
+  },
   createIdentitySecret: {
     id: 'createIdentitySecret',
     summary: 'Create the identity secret of a site; it replaces the old secret and is shown once',
@@ -241,6 +261,9 @@ export const ADMIN_OPERATIONS = {
   releaseImport: {
     id: 'releaseImport',
     summary: 'Release an import, so that another client can continue it',
-    responses: IMPORT,
+    responses: {
+      ...IMPORT,
+      409: jsonResponse('Another process accepts imports: send it again.', ENVELOPE, RETRY_AFTER),
+    },
   },
 } as const satisfies Readonly<Record<string, AdminOperation>>;

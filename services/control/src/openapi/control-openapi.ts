@@ -55,11 +55,13 @@ function operationObject({ operation, role, body, bodyBytesMax = BODY_BYTES_MAX 
       401: jsonResponse('The token or the session is missing or not valid.', ENVELOPE),
       403: jsonResponse('The token cannot be used for this call, or a page of another origin sent it.', ENVELOPE),
       405: jsonResponse('Another method.', ENVELOPE, ALLOW),
+      408: jsonResponse('The request took too long to arrive.', ENVELOPE),
       ...(schema !== undefined && {
         413: jsonResponse(`The body is over ${bodyBytesMax / 1024} KiB.`, ENVELOPE),
         415: jsonResponse('The Content-Encoding is not supported.', ENVELOPE, ACCEPT_ENCODING),
       }),
       431: jsonResponse('The request line and the headers are over 16 KiB.', ENVELOPE),
+      500: jsonResponse('An error of Weir, which its log describes.', ENVELOPE),
       503: jsonResponse('The event log or ClickHouse is not available: send it again.', ENVELOPE, RETRY_AFTER),
       ...responses,
     },

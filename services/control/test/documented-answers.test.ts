@@ -1,0 +1,30 @@
+import { controlOpenApi } from '@weir/control/openapi/control-openapi';
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+// A path also has `parameters`, which are no operation.
+const operations = Object.values(controlOpenApi().paths)
+  .flatMap((path) => Object.values(path as object) as Operation[])
+  .filter(({ operationId }) => operationId !== undefined);
+const answersOf = (id: string) => operations.find(({ operationId }) => operationId === id)?.responses ?? {};
+
+test('each operation of the admin API has the answers that every call can get', () => {
+  expect(operations.length).toBeGreaterThan(50);
+  for (const { operationId, responses } of operations) {
+    const missing = ['400', '401', '403', '405', '408', '431', '500', '503'].filter((status) => !(status in responses));
+    expect([operationId, missing]).toEqual([operationId, []]);
+  }
+});
+
+test('the removal of a site answers with the ID of the erasure, or 409', () => {
+  const answers = answersOf('removeSite');
+  expect(JSON.stringify(answers['200'])).toContain('erasure_id');
+  expect(answers).toHaveProperty('409');
+});
+
+test('the release of an import can be refused for a moment', () => {
+  expect(answersOf('releaseImport')).toHaveProperty(['409', 'headers', 'Retry-After']);
+});
