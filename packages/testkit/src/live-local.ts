@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { LiveName, LiveService } from './live-service.ts';
@@ -8,9 +9,17 @@ import { PROJECT_ROOT } from './weir-process.ts';
 const SERVICES = resolve(PROJECT_ROOT, 'infra/local/services.mjs');
 const run = promisify(execFile);
 
-/** Starts a service with infra/local, for one test, in a folder of its own. `stop` removes the folder. */
-export async function startLocal(name: LiveName): Promise<LiveService & { readonly dir: string }> {
+/**
+ * Starts a service with infra/local, for one test, in a folder of its own. `stop` removes the folder. `settings` are written to files of the
+ * folder before the start, such as `advertised-port` (infra/local/kafka.mjs).
+ */
+export async function startLocal(
+  name: LiveName,
+  settings: Readonly<Record<string, number>> = {},
+): Promise<LiveService & { readonly dir: string }> {
   const dir = resolve(PROJECT_ROOT, '.cache/services', `test-${randomUUID()}`);
+  mkdirSync(resolve(dir, name), { recursive: true });
+  for (const [file, value] of Object.entries(settings)) writeFileSync(resolve(dir, name, file), String(value));
   const address = await upLocal(name, dir);
   return {
     address,

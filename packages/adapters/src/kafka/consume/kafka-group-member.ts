@@ -11,6 +11,8 @@ const SESSION_TIMEOUT_MS = 6000;
 /** How long a rebalance waits for a member that is closing its partitions. */
 const REBALANCE_TIMEOUT_MS = 60_000;
 const HEARTBEAT_PAUSE_MS = 500;
+/** After this time without an answer, a heartbeat is repeated over a new connection. Two such heartbeats fit into the session timeout. */
+const HEARTBEAT_TIMEOUT_MS = 2000;
 const RETRY_PAUSE_MS = 200;
 const COMMIT_DEADLINE_MS = 5000;
 const PROTOCOL = 'weir-round-robin';
@@ -108,16 +110,23 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
 
   /** Sends heartbeats until the session is over, and resolves with the reason. Broker failures do not end the session. */
   async function keepAlive(session: Session, until: AbortSignal): Promise<string> {
+    let failures = 0;
     while (!until.aborted) {
       try {
         await withCoordinator((broker) =>
-          broker.heartbeat({ groupId, groupGenerationId: session.generationId, memberId: session.memberId }),
+          withinHeartbeatTimeout(
+            broker.heartbeat({ groupId, groupGenerationId: session.generationId, memberId: session.memberId }),
+          ),
         );
         if (heardAt !== undefined) heardAt = performance.now();
+        failures = 0;
       } catch (error) {
         const type = brokerErrorType(error) ?? '';
         if (LOST.has(type)) return type;
         options.onError(eventLogUnavailable(`cannot send a heartbeat in group ${groupId}`, error));
+        failures += 1;
+        // The first heartbeat over a new connection is sent at once: little of the session timeout is left.
+        if (failures === 1) continue;
       }
       await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);
     }
@@ -212,6 +221,18 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
       await done;
     },
   };
+}
+
+/**
+ * Settles as `heartbeat` does, but rejects after `HEARTBEAT_TIMEOUT_MS`. The link then opens new connections. The timeout of the link itself is longer
+ * than that, because commits share its connections, and a busy broker can need seconds for a commit.
+ */
+function withinHeartbeatTimeout<T>(heartbeat: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const over = () => reject(new Error(`the coordinator did not answer within ${HEARTBEAT_TIMEOUT_MS} ms`));
+    const timer = setTimeout(over, HEARTBEAT_TIMEOUT_MS);
+    heartbeat.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Kafka returns the offset -1 for a partition without a commit. */

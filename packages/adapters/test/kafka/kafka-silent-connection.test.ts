@@ -1,0 +1,111 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
+import { localProblem, startLocal } from '@weir/testkit/live-local';
+import { Kafka, logLevel } from 'kafkajs';
+import { joinKafkaGroup, type Session } from '../../src/kafka/consume/kafka-group-member.ts';
+import { PATIENT } from '../../src/kafka/kafka-client.ts';
+import { createKafkaLink } from '../../src/kafka/kafka-link.ts';
+import { createTopics } from './create-topics.ts';
+
+const problem = localProblem('kafka');
+const TOPIC = 'silent';
+
+(problem === undefined ? describe : describe.skip)(
+  `a proxy in front of a broker${problem === undefined ? '' : `: ${problem}`}`,
+  () => {
+    let proxy: Awaited<ReturnType<typeof startProxy>>;
+    let broker: Awaited<ReturnType<typeof startLocal>>;
+
+    beforeAll(async () => {
+      const port = await freePort();
+      proxy = await startProxy(port);
+      broker = await startLocal('kafka', { port, 'advertised-port': proxy.port });
+      const admin = new Kafka({ brokers: [proxy.address], logLevel: logLevel.NOTHING }).admin();
+      await admin.connect();
+      await createTopics(admin, [{ topic: TOPIC, numPartitions: 3 }]);
+      await admin.disconnect();
+    });
+    afterAll(async () => {
+      await broker.stop();
+      await proxy.close();
+    });
+
+    test('a member stays in its generation if its connections are silent and new connections work', async () => {
+      const address = { brokers: [proxy.address], clientId: 'weir-test' };
+      const link = createKafkaLink({ address, timeouts: PATIENT, topics: [TOPIC], logger: createLogger('silent') });
+      const sessions: Session[] = [];
+      const member = joinKafkaGroup({
+        link,
+        topic: TOPIC,
+        groupId: 'group',
+        assigned: async (session) => void sessions.push(session),
+        revoked: async () => undefined,
+        onError: () => undefined,
+      });
+      await eventually('a session', () => sessions.length > 0 && member.joined());
+      const [session] = sessions as [Session];
+      proxy.silence();
+      // More than a new connection needs, so the broker has answered heartbeats after it.
+      await eventually('answers over new connections', () => proxy.answers() > 12);
+      // The broker refuses this commit if it has removed the member.
+      const committed = await member.commit(session, 0, { offset: 1, metadata: '' }).then(
+        () => 'committed',
+        (error: Error) => error.message,
+      );
+      await member.close();
+      await link.close();
+      expect(committed).toBe('committed');
+      expect(sessions).toEqual([session]);
+    });
+  },
+);
+
+/**
+ * A TCP proxy. After `silence`, the connections that are open then forward nothing, but stay open. `answers` counts the pieces of data that the
+ * broker has sent since then over other connections.
+ */
+async function startProxy(targetPort: number) {
+  const open = new Set<Socket>();
+  const silent = new WeakSet<Socket>();
+  let answers = 0;
+  const server = createServer((socket) => {
+    const behind = connect(targetPort, '127.0.0.1');
+    behind.on('data', () => {
+      if (!silent.has(behind)) answers += 1;
+    });
+    for (const [one, other] of [
+      [socket, behind],
+      [behind, socket],
+    ] as const) {
+      open.add(one);
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        open.delete(one);
+        other.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    address: `127.0.0.1:${port}`,
+    answers: () => answers,
+    silence() {
+      for (const socket of open) {
+        silent.add(socket);
+        socket.unpipe();
+        // Reads and drops the data, so that the end of the other side is noticed.
+        socket.resume();
+      }
+      answers = 0;
+    },
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
