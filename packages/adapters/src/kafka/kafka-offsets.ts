@@ -1,4 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
+import { type Cluster, KafkaJSProtocolError } from 'kafkajs';
 import { brokerOf, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
 import type { AdminBroker } from './kafkajs-private.ts';
 
@@ -20,12 +21,13 @@ export async function readEdges(
   attempts = ATTEMPTS,
 ): Promise<ReadonlyMap<number, Edges>> {
   const asked = partitions.map((partition) => ({ partition }));
-  const [first, end] = await withRetry(link, attempts, (cluster) =>
-    Promise.all([
+  const [first, end] = await withRetry(link, attempts, async (cluster) => {
+    requireLeaders(cluster, topic, partitions);
+    return Promise.all([
       cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: true }]),
       cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: false }]),
-    ]),
-  );
+    ]);
+  });
   const ends = byPartition(end);
   return new Map(
     [...byPartition(first)].map(([partition, offset]) => [
@@ -62,9 +64,10 @@ export async function readOffsetsAtTime(
   timeMs: number,
 ): Promise<ReadonlyMap<number, number | undefined>> {
   const asked = partitions.map((partition) => ({ partition }));
-  const found = await withRetry(link, ATTEMPTS, (cluster) =>
-    cluster.fetchTopicsOffset([{ topic, partitions: asked, fromTimestamp: timeMs }]),
-  );
+  const found = await withRetry(link, ATTEMPTS, async (cluster) => {
+    requireLeaders(cluster, topic, partitions);
+    return cluster.fetchTopicsOffset([{ topic, partitions: asked, fromTimestamp: timeMs }]);
+  });
   return new Map([...byPartition(found)].map(([partition, offset]) => [partition, offset < 0 ? undefined : offset]));
 }
 
@@ -87,6 +90,19 @@ export async function removeRecordsBefore(link: KafkaLink, topic: string, offset
       });
     }
   });
+}
+
+/**
+ * Throws if a partition has no leader. kafkajs would look for the broker -1, and after its error the link would close all connections, also those on
+ * which other reads run.
+ */
+function requireLeaders(cluster: Cluster, topic: string, partitions: readonly number[]): void {
+  const found = cluster
+    .findTopicPartitionMetadata(topic)
+    .find(({ partitionId, leader }) => leader < 0 && partitions.includes(partitionId));
+  if (found === undefined) return;
+  const error = new Error(`${topic}/${found.partitionId} has no leader`);
+  throw new KafkaJSProtocolError(Object.assign(error, { type: 'LEADER_NOT_AVAILABLE', retriable: true }));
 }
 
 /** kafkajs says only that records were not deleted. The reason is in the error of a partition. */

@@ -1,3 +1,4 @@
+import { DependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
 import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
@@ -83,13 +84,20 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
    */
   async function windowStart(): Promise<number> {
     const now = clock();
-    const [recent, positions] = await Promise.all([
-      eventLog.offsetsAtTime(TOPIC_RAW, now - LAG_MAX_MS),
-      eventLog.positions(TOPIC_RAW, GROUP_ENRICHER),
-    ]);
-    const lagging = positions.some(({ partition: at, committed = 0 }) => committed < (recent[at] ?? 0));
-    if (lagging) return positions.find(({ partition: at }) => at === partition)?.first ?? 0;
-    return (await eventLog.offsetsAtTime(TOPIC_RAW, now - IDEMPOTENCY_WINDOW_MS - LAG_MAX_MS))[partition] ?? 0;
+    try {
+      const [recent, positions] = await Promise.all([
+        eventLog.offsetsAtTime(TOPIC_RAW, now - LAG_MAX_MS),
+        eventLog.positions(TOPIC_RAW, GROUP_ENRICHER),
+      ]);
+      const lagging = positions.some(({ partition: at, committed = 0 }) => committed < (recent[at] ?? 0));
+      if (!lagging)
+        return (await eventLog.offsetsAtTime(TOPIC_RAW, now - IDEMPOTENCY_WINDOW_MS - LAG_MAX_MS))[partition] ?? 0;
+    } catch (error) {
+      if (!(error instanceof DependencyError) || error.code !== 'event_log_unavailable') throw error;
+      // Perhaps only another partition is unavailable, because it has no leader. It can be behind, so all records are folded.
+      logger.warn({ partition, reason: error.message }, 'the lag of all partitions is unknown: folding all records');
+    }
+    return (await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER, [partition]))[0]?.first ?? 0;
   }
 
   /**

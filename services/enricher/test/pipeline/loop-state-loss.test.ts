@@ -1,3 +1,4 @@
+import { DependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
 import { createCrashPoints } from '@weir/testkit/fault-points';
@@ -67,6 +68,23 @@ test('a rebuild goes on if retention removes the records that it was about to re
   await enricher.close();
   expect(calls).toBeGreaterThan(1);
   expect((await outcomes(0)).slice(-2)).toEqual(['duplicate', 'row']);
+});
+
+test('a partition rebuilds its state while another partition has no leader', async () => {
+  await storeAndClose(0, keyed('a'), keyed('b'));
+  await harness.wipeState();
+  const log = harness.eventLog;
+  const unavailable = () => Promise.reject(new DependencyError('event_log_unavailable', 'partition 1 has no leader'));
+  const eventLog: typeof log = {
+    ...log,
+    offsetsAtTime: unavailable,
+    positions: (topic, group, partitions = [0, 1]) =>
+      topic === TOPIC_RAW && partitions.includes(1) ? unavailable() : log.positions(topic, group, partitions),
+  };
+  await harness.put(0, [{ visitor: 'v', receivedAt: harness.time.now }]);
+  const enricher = await harness.start({ eventLog });
+  await eventually('its outcome', async () => (await outcomes(0)).length === 3, 20_000);
+  await enricher.close();
 });
 
 test('records without a key do not wait', async () => {
