@@ -26,6 +26,8 @@ const READ_BYTES_MAX = 1024 * 1024;
 /** The log returns at least one record for any limit of bytes, and one record is enough to find the raw offset at a position. */
 const PROBE_BYTES_MAX = 1;
 const STEP_RECORDS_MIN = 1_024;
+/** A former owner of the partition can append the outcomes of one batch late, after outcomes of the new owner. These are fewer outcomes than this. */
+const LATE_RECORDS_MAX = 4_096;
 /** The beginning of a row (JSONCompactEachRow) whose first column, `outcome`, is `duplicate`. */
 const DUPLICATE = Buffer.from('["duplicate"');
 
@@ -57,10 +59,18 @@ function createOutcomeReader(
       nth = 0;
       last = undefined;
       position = first;
+      /** The step to the first of the last probes that were all at `raw` or lower. */
+      let lowSince: number | undefined;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
         const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
         // A record without a raw offset, of another run of a replay, says nothing about the position.
-        if (found === undefined || !(rawOffsetOf(found) <= raw)) continue;
+        if (found === undefined || !(rawOffsetOf(found) <= raw)) {
+          lowSince = undefined;
+          continue;
+        }
+        lowSince ??= step;
+        // One low probe does not suffice: it can be a late repeat, and the first outcome of `raw` is then before it.
+        if (step - lowSince < LATE_RECORDS_MAX) continue;
         position = end - step;
         return;
       }

@@ -1,10 +1,6 @@
 import { HEADER_RAW_OFFSET } from '@weir/domain/records/records-columns';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
-import { followOutcomes } from '../../src/pipeline/decided-outcomes.ts';
-
-const RECORDS = 2_000;
-/** The search for a raw offset looks first at this position: 1,024 before the end. */
-const PROBED = RECORDS - 1_024;
+import { followOutcomes, readDecidedOutcomes } from '../../src/pipeline/decided-outcomes.ts';
 
 function outcomeOf(raw: number | undefined, offset: number): StoredRecord {
   const value = Buffer.from(raw !== undefined && raw % 7 === 0 ? '["duplicate"]' : '["row"]');
@@ -20,11 +16,51 @@ function logOf(records: readonly StoredRecord[]): EventLog {
   } as unknown as EventLog;
 }
 
-test('the search does not begin at a record of another run of a replay', async () => {
-  const records = Array.from({ length: RECORDS }, (_, offset) =>
-    outcomeOf(offset === PROBED ? undefined : offset < PROBED ? offset : offset - 1, offset),
+test('the search does not begin at records of another run of a replay', async () => {
+  const raws = 11_000;
+  // The search looks only at records of the other run until it has stepped back by 16,384 records.
+  const records = Array.from({ length: raws + 9_000 }, (_, offset) =>
+    outcomeOf(offset < raws ? offset : undefined, offset),
   );
-  const from = PROBED - 70;
-  const found = await followOutcomes(logOf(records), 0).read(from, PROBED + 30);
-  expect([...found]).toEqual(Array.from({ length: 100 }, (_, nth) => [from + nth, (from + nth) % 7 === 0]));
+  const found = await followOutcomes(logOf(records), 0).read(raws - 100, raws);
+  expect([...found]).toEqual(Array.from({ length: 100 }, (_, nth) => [raws - 100 + nth, (raws - 100 + nth) % 7 === 0]));
+});
+
+/** A log with the outcomes of these ranges of raw offsets, one after the other. The ends are exclusive. */
+function logOfRanges(...ranges: readonly (readonly [from: number, to: number])[]): EventLog {
+  const raws = ranges.flatMap(([from, to]) => Array.from({ length: to - from }, (_, nth) => from + nth));
+  return logOf(raws.map(outcomeOf));
+}
+
+test.each([
+  {
+    ranges: [
+      [0, 2_048],
+      [0, 1_024],
+    ],
+    committed: 1_024,
+    to: 2_048,
+  },
+  {
+    ranges: [
+      [0, 4_196],
+      [100, 1_500],
+    ],
+    committed: 1_500,
+    to: 4_196,
+  },
+  {
+    ranges: [
+      [0, 20_000],
+      [6_000, 10_096],
+    ],
+    committed: 10_096,
+    to: 20_000,
+  },
+  { ranges: [[0, 20_000]], committed: 19_500, to: 20_000 },
+] as const)('late repeats do not hide newer outcomes: committed $committed, to $to', async (one) => {
+  const decided = await readDecidedOutcomes(logOfRanges(...one.ranges), 0, one.committed);
+  expect(decided.to).toBe(one.to);
+  const read = await decided.read(one.committed, one.to);
+  expect(read.size).toBe(one.to - one.committed);
 });
