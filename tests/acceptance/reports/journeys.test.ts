@@ -86,6 +86,32 @@ describe('journeys', () => {
     expect(found).toMatchObject({ views: 1, previous: [{ value: '', views: 1 }], next: [{ value: '', views: 1 }] });
   });
 
+  test('views with the same time begin with the entry and end with the exit of their visit', async () => {
+    const own = await client.createSite();
+    const pages = ['/a', '/b', '/c', '/d'];
+    const lines = Array.from({ length: 12 }, (_, visit) =>
+      pages.map((url) =>
+        JSON.stringify({ time: START, ip: `8.8.4.${visit}`, url, user_agent: FIREFOX, method: 'GET', status: 200 }),
+      ),
+    ).flat();
+    await importText(client, own, `${lines.join('\n')}\n`);
+    const period = 'from=2026-03-10&to=2026-03-10';
+    const ask = async (path: string) => (await client.must(200, 'GET', `/sites/${own}${path}`)) as never;
+    const visitsBy = async (dimension: string): Promise<Readonly<Record<string, number>>> => {
+      const found: { readonly rows: readonly { readonly value: string; readonly visits: number }[] } = await ask(
+        `/breakdown?${period}&dimension=${dimension}`,
+      );
+      return Object.fromEntries(found.rows.map(({ value, visits }) => [value, visits]));
+    };
+    const [entries, exits] = [await visitsBy('entry'), await visitsBy('exit')];
+    expect(Object.keys(entries).length).toBeGreaterThan(1);
+    for (const page of pages) {
+      const { previous, next }: Journeys = await ask(`/journeys?${period}&path=${page}`);
+      const outside = (list: Pages): number => list.find(({ value }) => value === '')?.views ?? 0;
+      expect([page, outside(previous), outside(next)]).toEqual([page, entries[page] ?? 0, exits[page] ?? 0]);
+    }
+  });
+
   test('filters, the length of the lists, and the SQL', async () => {
     const entered = await journeys('path=/a&filter=entry:is:/&limit=1&explain=1');
     expect(entered).toMatchObject({ views: 3, visits: 2, previous: [{ value: '/', views: 2 }] });

@@ -4,7 +4,8 @@ import { NO_KEY } from '../visits/visit-rows.ts';
 
 /**
  * One row for each page before the page (`list` is `previous`), each page after it (`next`), and one for the page itself (`page`). A view without
- * a page before or after it counts for the empty page.
+ * a page before or after it counts for the empty page. Views with the same time are in the order that decides the entry and the exit of their
+ * visit (row-visits.ts).
  */
 export function journeysStatement(scope: Scope, page: string, rowsMax: number): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, ['pathname', 'event_id']);
@@ -17,10 +18,10 @@ FROM
     arrayJoin([('page', ''), ('previous', pages[place - 1]), ('next', pages[place + 1])]) AS step
   FROM
   (
-    SELECT session_key, arrayCompact(arrayMap(view -> view.3, arraySort(groupArray((timestamp, event_id, pathname))))) AS pages
+    SELECT session_key, arrayCompact(arrayMap(view -> view.3, arraySort(groupArray((timestamp, event_key, pathname))))) AS pages
     FROM
     (
-      SELECT hit.session_key AS session_key, hit.timestamp AS timestamp, hit.event_id AS event_id, hit.type AS type, hit.pathname AS pathname
+      SELECT hit.session_key AS session_key, hit.timestamp AS timestamp, sipHash64(hit.event_id) AS event_key, hit.type AS type, hit.pathname AS pathname
       FROM ${hits}
     ) AS counted
     WHERE type = 'pageview' AND pathname != '' AND session_key != ${NO_KEY}
