@@ -97,8 +97,6 @@ function matchesGlob(glob: string, value: string): boolean {
 interface Selected {
   readonly hits: readonly ModelRow[];
   readonly visits: readonly ModelVisit[];
-  /** The visits of the rows that the report would count without its filters on visits. */
-  readonly ofHits: readonly ModelVisit[];
 }
 
 const within = ({ from, to }: Period, ms: number): boolean => ms >= from && ms < to;
@@ -124,7 +122,6 @@ function select(model: Model, { filters, bots }: Question, period: Period): Sele
         within(period, visit.start) &&
         (ofVisit ?? []).every((filter) => matches(filter, visitValue(visit, filter.dimension))),
     ),
-    ofHits,
   };
 }
 
@@ -222,7 +219,8 @@ export function expectedBreakdown(model: Model, question: Question, now: number)
 /** The rows of the period that the report leaves out, by reason. */
 function leftOut(model: Model, question: Question, period: Period): object {
   if (!question.explain) return {};
-  const { hits, ofHits } = select(model, question, period);
+  const { hits } = select(model, question, period);
+  const visits = new Set(hits.map(({ session }) => model.visits.get(session)));
   const rows = model.rows.filter(({ at }) => within(period, at));
   const internal = rows.filter(isInternal).length;
   const bots = question.bots === 'include' ? 0 : rows.filter((row) => row.bot !== '' && !isInternal(row)).length;
@@ -230,8 +228,8 @@ function leftOut(model: Model, question: Question, period: Period): object {
     ...{ rows: rows.length, counted: hits.length, bots, internal_events: internal },
     filtered: rows.length - hits.length - bots - internal,
     without_visitor: hits.filter(({ visitor }) => visitor === '').length,
-    without_visit: hits.filter(({ session }) => session === '').length,
-    visits_begun_before: ofHits.filter(({ start }) => start < period.from).length,
+    without_visit: hits.filter(({ session }) => !model.visits.has(session)).length,
+    visits_begun_before: [...visits].filter((visit) => visit !== undefined && visit.start < period.from).length,
     never_stored: neverStored(model, period),
   };
   return { left_out };

@@ -12,7 +12,10 @@ function rowsStatement(scope: Scope): Statement {
   const sql = `${tables},
 counted AS
 (
-  SELECT count() AS counted, countIf(hit.visitor_id = '') AS without_visitor, countIf(hit.session_id = '') AS without_visit
+  SELECT count() AS counted, countIf(hit.visitor_id = '') AS without_visitor,
+    countIf(hit.session_id NOT IN (SELECT session_id FROM visit)) AS without_visit,
+    uniqExactIf(hit.session_id, hit.session_id IN
+      (SELECT session_id FROM visit WHERE started_at < fromUnixTimestamp64Milli({from:Int64}))) AS visits_begun_before
   FROM ${hits}
 ),
 stored AS
@@ -21,12 +24,8 @@ stored AS
     countIf(bot != '' AND NOT startsWith(event_name, '$')) AS bots
   FROM records
   WHERE ${OF_SITE} AND ${ROWS_OF_PERIOD}
-),
-earlier AS
-(
-  SELECT count() AS visits_begun_before FROM visit WHERE started_at < fromUnixTimestamp64Milli({from:Int64})
 )
-SELECT rows, internal_events, bots, counted, without_visitor, without_visit, visits_begun_before FROM stored, counted, earlier`;
+SELECT rows, internal_events, bots, counted, without_visitor, without_visit, visits_begun_before FROM stored, counted`;
   return { sql, params: parameters.values };
 }
 
