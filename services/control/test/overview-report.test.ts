@@ -8,7 +8,10 @@ import {
 } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { type OverviewRequest, overviewReport } from '../src/reports/overview/overview-report.ts';
 
-const NOW = Date.UTC(2026, 9, 20, 12, 34);
+/** Some days after the clocks of Europe and America changed: then the days of the period begin at the most different moments. */
+const NOW = Date.UTC(2026, 10, 3, 12, 34);
+/** The default of ClickHouse for `http_max_field_value_size`. */
+const PARAMETER_CHARS_MAX = 131_072;
 /** An earlier version of Weir accepted the last one. Its reports are in UTC. */
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', '+05:30'];
 const SITES = ZONES.map(
@@ -77,6 +80,22 @@ test.each([
     expect(await ask(request, 1)).toEqual(together);
   },
 );
+
+test('sites in all time zones fit into one statement', async () => {
+  const others = Intl.supportedValuesOf('timeZone').map(
+    (timezone, nth): Site => ({
+      ...{ siteId: `other-${nth}`, name: '', domain: 'example.com', limits: {} },
+      ...{ timezone, createdAt: 0 },
+    }),
+  );
+  const request = { period: { period: '7d', filters: [], steps: [] }, interval: 'hour' } as const;
+  const { sites, explain } = await ask({ ...request, sites: [...SITES, ...others], withExplanation: true });
+  expect((sites as readonly object[]).slice(0, SITES.length)).toEqual((await ask(request)).sites);
+  const [{ params }] = (explain as { statements: readonly [{ params: object }] }).statements;
+  const lengths = Object.values(params).map((value) => JSON.stringify(value).length);
+  expect(Math.max(...lengths)).toBeLessThan(PARAMETER_CHARS_MAX);
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBeGreaterThan(PARAMETER_CHARS_MAX);
+});
 
 test('explain has the statements that were asked', async () => {
   const statementsOf = async (ownMin?: number): Promise<readonly string[]> => {

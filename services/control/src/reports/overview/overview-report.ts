@@ -10,7 +10,7 @@ import type { ReportDeps } from '../report-request.ts';
 import type { Statement } from '../report-sql.ts';
 import { statementView } from '../report-view.ts';
 import { askStats } from '../stats-report.ts';
-import { bucketKey, type OverviewZone, overviewStatement, presentStatement } from './overview-sql.ts';
+import { bucketStart, type OverviewZone, overviewStatement, presentStatement, startOfKey } from './overview-sql.ts';
 
 /** The maximum number of buckets. With `OVERVIEW_SITES_MAX` sites, the statement returns fewer rows than a user's query may return. */
 export const OVERVIEW_BUCKETS_MAX = 180;
@@ -76,7 +76,7 @@ export async function overviewReport(
     const number = zones.findIndex(({ period }) => period.zone === zoneOf(site));
     const countsIn = (part: 'now' | 'before' | number): Counts => found.get(`${siteId} ${part}`) ?? NO_COUNTS;
     const [totals, before] = [metricsOf(countsIn('now')), metricsOf(countsIn('before'))];
-    const series = zones[number]?.starts.map((start) => countsIn(bucketKey(number, start)).visitors) ?? [];
+    const series = zones[number]?.starts.map((start) => countsIn(bucketStart(start)).visitors) ?? [];
     return { totals, before, change: changeOf(totals, before), series };
   };
   const statements = [
@@ -149,9 +149,9 @@ function byZone(sites: readonly Site[]): ReadonlyMap<string, readonly Site[]> {
   return zones;
 }
 
-/** The site and the part of a row: `now`, `before`, or the key of a bucket. */
+/** The site and the part of a row: `now`, `before`, or the start of a bucket. */
 function textOf({ site_id, is_before, is_total, bucket }: Readonly<Record<string, unknown>>): string {
-  const part = Number(is_before) === 1 ? 'before' : Number(is_total) === 1 ? 'now' : Number(bucket);
+  const part = Number(is_before) === 1 ? 'before' : Number(is_total) === 1 ? 'now' : startOfKey(Number(bucket));
   return `${site_id} ${part}`;
 }
 

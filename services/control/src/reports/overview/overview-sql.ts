@@ -36,8 +36,28 @@ GROUP BY site_id`;
 const ZONE_STEP = 2 ** 42;
 
 /** Returns the key that the statement uses for the bucket that starts at this time in this zone. */
-export function bucketKey(zoneNumber: number, startMs: number): number {
-  return zoneNumber * ZONE_STEP + Math.max(0, startMs);
+const bucketKey = (zoneNumber: number, startMs: number): number => zoneNumber * ZONE_STEP + bucketStart(startMs);
+/** The start of a bucket as `startOfKey` returns it. */
+export const bucketStart = (startMs: number): number => Math.max(0, startMs);
+export const startOfKey = (key: number): number => key % ZONE_STEP;
+
+/**
+ * ClickHouse limits a parameter to 128 KiB. A number has up to 16 digits, so a list of numbers is divided into parameters of at most this many
+ * numbers. There are about 60 lists of starts at most: the zones of most countries have those of other zones.
+ */
+const CUTS_MAX = 7_000;
+
+/** Joins the zones whose periods and buckets begin at the same moments, and leaves out zones without a site. */
+function joinZones(zones: readonly OverviewZone[]): readonly OverviewZone[] {
+  const joined = new Map<string, OverviewZone>();
+  for (const zone of zones) {
+    if (zone.siteIds.length === 0) continue;
+    const { period, before, starts } = zone;
+    const moments = [period.fromMs, period.toMs, before.fromMs, before.toMs, ...starts].join();
+    const siteIds = [...(joined.get(moments)?.siteIds ?? []), ...zone.siteIds];
+    joined.set(moments, { ...zone, siteIds });
+  }
+  return [...joined.values()];
 }
 
 /**
@@ -50,7 +70,8 @@ export function bucketKey(zoneNumber: number, startMs: number): number {
  * The function `roundDown` needs one constant list of numbers for all zones, but buckets begin at different times in each zone. In this list, the
  * start of a bucket is therefore the number of its zone times `ZONE_STEP`, plus the time in Unix milliseconds.
  */
-export function overviewStatement(zones: readonly OverviewZone[], withBots: boolean): Statement {
+export function overviewStatement(ofZones: readonly OverviewZone[], withBots: boolean): Statement {
+  const zones = joinZones(ofZones);
   const parameters = createParameters();
   const sites = parameters.put(
     'sites',
@@ -65,11 +86,11 @@ export function overviewStatement(zones: readonly OverviewZone[], withBots: bool
   const befores = zones.flatMap(({ before }, n) => (before.toMs > 0 ? [bucketKey(n, before.fromMs)] : []));
   const outside = zones.flatMap(({ period }, n) => [n * ZONE_STEP - 1, bucketKey(n, period.toMs)]);
   const starts = zones.flatMap((zone, n) => zone.starts.map((start) => bucketKey(n, start)));
-  const cuts = parameters.put(
-    'cuts',
-    'Array(Int64)',
-    [...befores, ...outside, ...starts].toSorted((a, b) => a - b),
+  const allCuts = [...befores, ...outside, ...starts].toSorted((a, b) => a - b);
+  const parts = Array.from({ length: Math.ceil(allCuts.length / CUTS_MAX) }, (_, n) =>
+    parameters.put(`cuts${n}`, 'Array(Int64)', allCuts.slice(n * CUTS_MAX, (n + 1) * CUTS_MAX)),
   );
+  const cuts = parts.length === 1 ? parts[0] : `arrayConcat(${parts.join(', ')})`;
   const before = parameters.put('befores', 'Array(Int64)', befores);
   const notCounted = parameters.put('outside', 'Array(Int64)', outside);
   const from = parameters.put('from', 'Int64', Math.min(...zones.map((zone) => zone.before.fromMs)));
