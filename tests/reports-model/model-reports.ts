@@ -1,6 +1,6 @@
 import { bucketsOf, DAY_MS, dayStart, daysLater, localDate, monthsLater } from './local-time.ts';
 import { isInternal, type Model, type ModelRow, type ModelVisit } from './model-rows.ts';
-import { dimensionValue, isOfVisit, LISTS_EMPTY, ownValue, visitValue } from './model-values.ts';
+import { dimensionValue, doneValues, isDone, isOfVisit, LISTS_EMPTY, ownValue, visitValue } from './model-values.ts';
 import type { Filter, Question } from './report-questions.ts';
 
 // This file computes the expected answers of the reports by the definitions of docs/stats.md, from the rows and visits of the model.
@@ -101,17 +101,25 @@ interface Selected {
 
 const within = ({ from, to }: Period, ms: number): boolean => ms >= from && ms < to;
 
+/** Whether a row passes a filter on its own values, or on what its visitor has done: on the pageviews or the events of the visitor among `all`. */
+function passing(filter: Filter, all: readonly ModelRow[]): (row: ModelRow) => boolean {
+  const { dimension, operator } = filter;
+  if (!isDone(dimension)) return (row) => matches(filter, ownValue(row, dimension));
+  const has = { ...filter, operator: operator.replace('_not', '') as Filter['operator'] };
+  const done = all.filter((row) => doneValues(row, dimension).some((value) => matches(has, value)));
+  const visitors = new Set(done.map(({ visitor }) => visitor).filter((visitor) => visitor !== ''));
+  return ({ visitor }) => visitors.has(visitor) !== operator.endsWith('_not');
+}
+
 function select(model: Model, { filters, bots }: Question, period: Period): Selected {
   const [ofVisit, ofRow] = [true, false].map((wanted) =>
     filters.filter(({ dimension }) => isOfVisit(dimension) === wanted),
   );
-  const rows = model.rows.filter(
-    (row) =>
-      within(period, row.at) &&
-      !isInternal(row) &&
-      (bots === 'include' || row.bot === '') &&
-      (ofRow ?? []).every((filter) => matches(filter, ownValue(row, filter.dimension))),
+  const all = model.rows.filter(
+    (row) => within(period, row.at) && !isInternal(row) && (bots === 'include' || row.bot === ''),
   );
+  const passes = (ofRow ?? []).map((filter) => passing(filter, all));
+  const rows = all.filter((row) => passes.every((pass) => pass(row)));
   const ofHits = [...new Set(rows.map(({ session }) => session))].flatMap((session) => model.visits.get(session) ?? []);
   return {
     hits: rows.filter((row) =>

@@ -7,6 +7,13 @@ export const LISTS_EMPTY = [
   ...['source', 'channel', 'referrer', 'country', 'region', 'city', 'language'],
   ...['browser', 'browser_version', 'os', 'os_version', 'device'],
 ];
+/** The filters on what a visitor has done. */
+export const isDone = (dimension: string): boolean => dimension === 'done_event' || dimension === 'viewed_page';
+/** The values of a row for a filter on what a visitor has done. Empty if the row is not of this kind. */
+export function doneValues({ name, values }: ModelRow, dimension: string): readonly string[] {
+  if (dimension === 'done_event') return name === '' ? [] : [name];
+  return name === '' ? [values.page ?? ''] : [];
+}
 export const isOfVisit = (dimension: string): boolean =>
   OF_THE_VISIT.includes(dimension) || dimension.startsWith('utm_');
 

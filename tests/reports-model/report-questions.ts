@@ -2,7 +2,7 @@ import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import fc from 'fast-check';
 import { DAY_MS, daysLater, HOUR_MS, type Interval, localDate } from './local-time.ts';
 import type { Model } from './model-rows.ts';
-import { dimensionValue } from './model-values.ts';
+import { dimensionValue, doneValues, isDone } from './model-values.ts';
 import { AGENTS, BOT, BOT_REASON, EVENT_NAMES, LANGUAGES, LINKS, NETWORKS, PATHS } from './sent-parts.ts';
 
 const OPERATORS = ['is', 'is_not', 'contains', 'contains_not', 'matches', 'matches_not'] as const;
@@ -46,6 +46,9 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   ...{ 'property:trial': ['true', 'false'], 'property:cart.total': ['0', '1'], 'property:none': ['x'] },
 };
 export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
+/** The dimensions that are only for filters, with values. */
+const DONE_VALUES: Readonly<Record<string, readonly string[]>> = { done_event: EVENT_NAMES, viewed_page: PATHS };
+const DONE = Object.keys(DONE_VALUES);
 
 const METRICS = ['visitors', 'visits', 'pageviews', 'events', 'bounce_rate', 'visit_duration', 'views_per_visit'];
 const PERIODS = ['24h', 'today', 'yesterday', '7d', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'];
@@ -55,15 +58,20 @@ const filterOn = (model: Model): fc.Arbitrary<Filter> =>
   fc
     .record({
       picked: fc.array(fc.nat(), { minLength: 1, maxLength: 2 }),
-      dimension: fc.constantFrom(...DIMENSIONS),
+      dimension: fc.constantFrom(...DIMENSIONS, ...DONE, ...DONE, ...DONE),
       fromHistory: fc.constantFrom(true, true, true, false),
       operator: fc.constantFrom(...OPERATORS),
       cut: fc.constantFrom('whole', 'start', 'end', 'inner'),
     })
     .map(({ dimension, operator, picked, fromHistory, cut }): Filter => {
-      const held = model.rows.map((row) => dimensionValue(model, row, dimension));
-      const known = fromHistory && held.length > 0 ? held : [...(VALUES[dimension] ?? []), 'unknown', ''];
-      const values = picked.map((index) => known[index % known.length] ?? '');
+      const held = model.rows.flatMap((row) =>
+        isDone(dimension) ? doneValues(row, dimension) : [dimensionValue(model, row, dimension)],
+      );
+      const others = [...(VALUES[dimension] ?? DONE_VALUES[dimension] ?? []), 'unknown', ''];
+      const known = fromHistory && held.length > 0 ? held : others;
+      const chosen = picked.map((index) => known[index % known.length] ?? '');
+      // These dimensions have no empty value.
+      const values = isDone(dimension) ? chosen.map((value) => value || 'unknown') : chosen;
       if (operator === 'is' || operator === 'is_not') return { dimension, operator, values };
       const part = (value: string): string => {
         if (cut === 'start') return value.slice(0, 3);

@@ -2,7 +2,7 @@ import { EXPORT_FORMATS } from '@weir/domain/dump/export-kinds';
 import { EVENT_NAME_CHARS_MAX, FUNNEL_STEPS_MAX, FUNNEL_STEPS_MIN } from '@weir/domain/registry/goal';
 import { type Schema, text } from '@weir/runtime/http/openapi';
 import { INTERVALS } from '../reports/buckets.ts';
-import { COLUMN_DIMENSION_NAMES, PROPERTY_NAME_CHARS_MAX } from '../reports/dimensions.ts';
+import { COLUMN_DIMENSION_NAMES, DONE_DIMENSION_NAMES, PROPERTY_NAME_CHARS_MAX } from '../reports/dimensions.ts';
 import { FILTER_VALUE_CHARS_MAX, FILTER_VALUES_MAX, FILTERS_MAX } from '../reports/filter.ts';
 import { COMPARISONS, PERIODS } from '../reports/period.ts';
 import { LIMIT_MAX, PAGE_MAX, type QueryName } from '../reports/read-query.ts';
@@ -30,7 +30,9 @@ const EXACT_VALUES = listOf(`${CHAR}*`);
 const PART_VALUES = listOf(`${CHAR}+`);
 const PROPERTY_CHAR = '(?:[^\\\\:\\u0000-\\u001f]|\\\\[^\\u0000-\\u001f])';
 const FILTER_DIMENSION = `(?:${COLUMN_DIMENSION_NAMES.join('|')}|property:${PROPERTY_CHAR}+)`;
-const FILTER = `^${FILTER_DIMENSION}:(?:is(?:_not)?:${EXACT_VALUES}|(?:contains|matches)(?:_not)?:${PART_VALUES})$`;
+const OWN_FILTER = `${FILTER_DIMENSION}:(?:is(?:_not)?:${EXACT_VALUES}|(?:contains|matches)(?:_not)?:${PART_VALUES})`;
+const DONE_FILTER = `(?:${DONE_DIMENSION_NAMES.join('|')}):(?:is|contains|matches)(?:_not)?:${PART_VALUES}`;
+const FILTER = `^(?:${OWN_FILTER}|${DONE_FILTER})$`;
 
 const PRINTED = '[^\\u0000-\\u001f\\u007f-\\u009f]';
 export const STEP = `^(?:event:[^$\\u0000-\\u001f\\u007f-\\u009f]${PRINTED}{0,${EVENT_NAME_CHARS_MAX - 1}}|page:[/*]${PRINTED}*)$`;
@@ -55,7 +57,7 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
   compare: { description: 'Adds the numbers of another period.', schema: { enum: COMPARISONS } },
   filter: {
     description:
-      'DIMENSION:OPERATOR:VALUE,VALUE, for example country:is:DE,FR. Operators: is, is_not, contains, contains_not, matches, matches_not (* stands for any characters). All filters must hold. A backslash before , : or \\ makes it an ordinary character. ' +
+      'DIMENSION:OPERATOR:VALUE,VALUE, for example country:is:DE,FR. Operators: is, is_not, contains, contains_not, matches, matches_not (* stands for any characters). All filters must hold. done_event and viewed_page compare what the visitor has done in the period. A backslash before , : or \\ makes it an ordinary character. ' +
       `At most ${FILTER_VALUES_MAX} values of at most ${FILTER_VALUE_CHARS_MAX} chars.`,
     schema: { type: 'array', maxItems: FILTERS_MAX, items: { ...text, pattern: FILTER } },
     style: 'form',

@@ -1,4 +1,5 @@
 import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
+import type { Checked } from '../http/compile-body.ts';
 
 /**
  * A dimension for filters and breakdowns. All SQL identifiers come from this file: a request can only select one of them. The
@@ -22,6 +23,11 @@ export interface Dimension {
   readonly listsEmpty: boolean;
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
+  /**
+   * For a dimension that is only for filters: what a visitor has done. A row passes such a filter if its visitor has a counted row of this type in the
+   * period, and the value of that row (`sql`) matches.
+   */
+  readonly doneType?: 'event' | 'pageview';
 }
 
 export const PROPERTY_NAME_CHARS_MAX = 256;
@@ -64,11 +70,31 @@ const DIMENSIONS: readonly Dimension[] = [
   hit('bot', 'bot', false),
   hit('bot_reason', 'bot_reason', false),
 ];
+const DONE_DIMENSIONS: readonly Dimension[] = [
+  { ...hit('done_event', 'event_name', false), doneType: 'event' },
+  { ...hit('viewed_page', 'pathname', false), doneType: 'pageview' },
+];
 const BY_NAME = new Map(DIMENSIONS.map((dimension) => [dimension.name, dimension]));
 
 /** The names of the dimensions that are columns. Custom properties are not among them. */
 export const COLUMN_DIMENSION_NAMES: readonly string[] = [...BY_NAME.keys()];
-export const DIMENSION_NAMES: readonly string[] = [...COLUMN_DIMENSION_NAMES, `${PROPERTY}NAME`];
+/** The names of the dimensions that are only for filters. */
+export const DONE_DIMENSION_NAMES: readonly string[] = DONE_DIMENSIONS.map(({ name }) => name);
+const DIMENSION_NAMES: readonly string[] = [...COLUMN_DIMENSION_NAMES, `${PROPERTY}NAME`];
+export const FILTER_DIMENSION_NAMES: readonly string[] = [...DONE_DIMENSION_NAMES, ...DIMENSION_NAMES];
+
+/** Reads the dimension of a breakdown. */
+export function readDimension(text: string): Checked<Dimension> {
+  const dimension = dimensionOf(text);
+  if (dimension !== undefined) return { value: dimension };
+  return {
+    problem: `dimension must be one of ${DIMENSION_NAMES.join(', ')} (${DONE_DIMENSION_NAMES.join(' and ')} are only for filters)`,
+  };
+}
+
+export function filterDimensionOf(text: string): Dimension | undefined {
+  return DONE_DIMENSIONS.find(({ name }) => name === text) ?? dimensionOf(text);
+}
 
 export function dimensionOf(text: string): Dimension | undefined {
   if (!text.startsWith(PROPERTY)) return BY_NAME.get(text);

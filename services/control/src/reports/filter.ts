@@ -1,8 +1,8 @@
 import type { Checked } from '../http/compile-body.ts';
 import {
-  DIMENSION_NAMES,
   type Dimension,
-  dimensionOf,
+  FILTER_DIMENSION_NAMES,
+  filterDimensionOf,
   hasControlCharacter,
   PROPERTY_NAME_CHARS_MAX,
 } from './dimensions.ts';
@@ -40,10 +40,10 @@ function readFilter(text: string): Checked<Filter> {
   const [first = '', ...others] = split(text, ':');
   const [name, rest] =
     first === 'property' ? [`property:${withoutEscapes(others[0] ?? '')}`, others.slice(1)] : [first, others];
-  const dimension = dimensionOf(name);
+  const dimension = filterDimensionOf(name);
   if (dimension === undefined) {
     return problem(
-      `must begin with a dimension (${DIMENSION_NAMES.join(', ')}; NAME of at most ${PROPERTY_NAME_CHARS_MAX} chars)`,
+      `must begin with a dimension (${FILTER_DIMENSION_NAMES.join(', ')}; NAME of at most ${PROPERTY_NAME_CHARS_MAX} chars)`,
     );
   }
   const operator = FILTER_OPERATORS.find((known) => known === rest[0]);
@@ -59,6 +59,8 @@ function readFilter(text: string): Checked<Filter> {
   if (operator !== 'is' && operator !== 'is_not' && values.includes('')) {
     return problem(`must not have an empty value for ${operator}`);
   }
+  if (dimension.doneType !== undefined && values.includes(''))
+    return problem(`must not have an empty value for ${name}`);
   return { value: { dimension, operator, values } };
 }
 

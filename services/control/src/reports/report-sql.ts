@@ -4,7 +4,8 @@ import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
-import { type NearVisits, NO_KEY } from './visits/visit-rows.ts';
+import { doneCondition } from './visits/done-visitors.ts';
+import { type NearVisits, NO_KEY, OF_SITE } from './visits/visit-rows.ts';
 
 /** Defines which rows and visits a report counts. */
 export interface AskedScope {
@@ -114,10 +115,38 @@ export interface ScopeSql {
   readonly began: string;
 }
 
-export function scopeSql(
-  { siteId, period, withBots, withInternalEvents = false, filters }: AskedScope,
-  by?: Dimension,
-): ScopeSql {
+/** The conditions for counted rows, before the filters. */
+function countedConditions({ withBots, withInternalEvents = false }: AskedScope): readonly string[] {
+  return [...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]), ...(withBots ? [] : ["bot = ''"])];
+}
+
+/** A table whose rows are filtered. */
+interface Filtered {
+  readonly parameters: Parameters;
+  /** The days that the report reads from `visit_slots`. */
+  readonly built: BuiltRun | undefined;
+  /** The SQL of the hash of the row's visitor. */
+  readonly visitor: string;
+}
+
+/** The condition for rows that pass a filter which is not on a dimension of visits. `column`: the SQL of the value of the row. */
+export function filterCondition(
+  scope: AskedScope,
+  { filter, name }: NamedFilter,
+  column: string,
+  { parameters, built, visitor }: Filtered,
+): string {
+  const { dimension } = filter;
+  if (dimension.doneType === undefined) {
+    return conditionOf(filter, parameters.valueOf(dimension, column), name, parameters);
+  }
+  const counted = [OF_SITE, ROWS_OF_PERIOD, ...countedConditions(scope), `type = '${dimension.doneType}'`];
+  return doneCondition(filter, { visitor, name, counted, parameters, built });
+}
+
+/** `built`: the days that the report reads from `visit_slots`. */
+export function scopeSql(scope: AskedScope, by?: Dimension, built?: BuiltRun): ScopeSql {
+  const { siteId, period, filters } = scope;
   const parameters = createParameters();
   parameters.put('site', 'String', siteId);
   parameters.put('from', 'Int64', period.fromMs);
@@ -125,12 +154,11 @@ export function scopeSql(
   const named = namedFilters(filters);
   const hitConditions = [
     IN_PERIOD,
-    ...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]),
-    ...(withBots ? [] : ["bot = ''"]),
+    ...countedConditions(scope),
     ...named
       .filter(({ filter }) => filter.dimension.scope === 'hit')
-      .map(({ filter, name }) =>
-        conditionOf(filter, parameters.valueOf(filter.dimension, filter.dimension.sql), name, parameters),
+      .map((one) =>
+        filterCondition(scope, one, one.filter.dimension.sql, { parameters, built, visitor: 'visitor_key' }),
       ),
   ];
   const ofVisit = named.filter(({ filter }) => filter.dimension.scope === 'visit');

@@ -4,7 +4,7 @@ import type { AdminRequest } from '../http/admin-route.ts';
 import type { Checked } from '../http/compile-body.ts';
 import { readCount } from '../http/query-parameters.ts';
 import { type BreakdownRequest, breakdownReport } from '../reports/breakdown-report.ts';
-import { DIMENSION_NAMES, dimensionOf } from '../reports/dimensions.ts';
+import { readDimension } from '../reports/dimensions.ts';
 import { BREAKDOWN_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../reports/read-query.ts';
 import { METRIC_NAMES } from '../reports/report-metrics.ts';
 import { readReportRequest } from '../reports/report-request.ts';
@@ -29,8 +29,8 @@ export async function breakdown(deps: AdminDeps, { params, http, context }: Admi
 }
 
 function readBreakdown(query: Query): Checked<BreakdownRequest> {
-  const by = dimensionOf(query.dimension ?? '');
-  if (by === undefined) return { problem: `dimension must be one of ${DIMENSION_NAMES.join(', ')}` };
+  const by = readDimension(query.dimension ?? '');
+  if ('problem' in by) return by;
   const [metricName, direction = 'desc', ...more] = (query.order ?? ORDER_DEFAULT).split(':');
   const metric = METRIC_NAMES.find((name) => name === metricName);
   if (metric === undefined || (direction !== 'asc' && direction !== 'desc') || more.length > 0) {
@@ -40,5 +40,5 @@ function readBreakdown(query: Query): Checked<BreakdownRequest> {
   if ('problem' in limit) return limit;
   const page = readCount('page', query.page, { max: PAGE_MAX, otherwise: 1 });
   if ('problem' in page) return page;
-  return { value: { by, order: { metric, direction }, limit: limit.value, page: page.value } };
+  return { value: { by: by.value, order: { metric, direction }, limit: limit.value, page: page.value } };
 }

@@ -1,3 +1,4 @@
+import type { Parameters } from '../reports/parameters.ts';
 import type { Period } from '../reports/period.ts';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import type { ReportTables } from '../steady-tables.ts';
@@ -12,6 +13,16 @@ export interface BuiltRun {
   readonly builds: readonly number[];
   /** The number of slots. */
   readonly slots: number;
+}
+
+/** The conditions for the slots (docs/glossary.md) of the days that a report reads from `visit_slots`. */
+export function runConditions({ fromMs, toMs, builds }: BuiltRun, parameters: Parameters): readonly string[] {
+  const [first, end] = [dayOf(fromMs), dayOf(toMs)];
+  return [
+    'site_id = {site:String}',
+    `day >= ${parameters.put('run_first', 'Date', first)} AND day < ${parameters.put('run_end', 'Date', end)}`,
+    `build IN ${parameters.put('builds', 'Array(UInt64)', builds)}`,
+  ];
 }
 
 /** A build, late rows, or a flagged visit of a day. The other kinds are explained in period-facts.ts. */

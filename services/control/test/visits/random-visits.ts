@@ -92,4 +92,8 @@ export const FILTERS: readonly (readonly string[])[] = [
   ['entry:is:/', 'exit:is_not:/a'],
   ['utm_campaign:matches:c*', 'origin:is:server'],
   ['page:is:/preise\\,neu', 'city:contains:i'],
+  ['done_event:is:signup'],
+  ['done_event:matches_not:s*,b*', 'page:is:/a'],
+  ['viewed_page:contains:a', 'event:is:buy'],
+  ['viewed_page:is_not:/', 'done_event:is:buy,a\\:b', 'channel:is:Direct'],
 ];

@@ -195,5 +195,6 @@ test('slots cannot answer questions about bots, properties, pages with events, a
   expect(isInSlots({ ...scope(), withBots: true }, undefined)).toBe(false);
   expect(isInSlots({ ...scope(), withInternalEvents: true }, undefined)).toBe(false);
   expect(isInSlots(scope(), undefined, [T0 + 1, T0 + HOUR_MS / 4])).toBe(false);
+  expect(isInSlots(scope('done_event:is:a', 'viewed_page:is:/'), by('page'))).toBe(true);
   expect(isInSlots(scope('page:is:/'), by('page'), [T0 + 1, T0 + HOUR_MS / 2])).toBe(true);
 });

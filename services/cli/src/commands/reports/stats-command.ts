@@ -43,6 +43,7 @@ export function addStatsCommand(program: Command, { io, client }: CommandContext
     'weir stats shop --period 7d',
     'weir stats shop --from 2026-03-01 --to 2026-03-31 --compare previous_year',
     'weir stats shop --filter country:is:DE,AT --filter channel:is_not:Direct --json',
+    'weir stats shop --filter viewed_page:is:/pricing --filter done_event:is_not:signup',
     'weir stats --all --period 7d',
   ).action(async (siteId: string | undefined, options: StatsOptions) => {
     if ((siteId === undefined) !== (options.all === true)) throw new CliError('name a site, or send --all', EXIT.usage);

@@ -4,7 +4,7 @@ import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
 import type { AdminRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
 import { readCount } from '../../http/query-parameters.ts';
-import { DIMENSION_NAMES, dimensionOf } from '../dimensions.ts';
+import { readDimension } from '../dimensions.ts';
 import { CONVERSIONS_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../read-query.ts';
 import { readReportRequest } from '../report-request.ts';
 import { type ConversionsOf, conversionsReport, goalsReport } from './conversions-report.ts';
@@ -22,7 +22,7 @@ export async function conversions(deps: AdminDeps, { params, http, context }: Ad
   const goals = deps.registry.goals(site.siteId);
   const goal = goals.find(({ goalId }) => goalId === query.value.goal);
   if (query.value.goal !== undefined && goal === undefined) return notFound('goal');
-  const by = readDimension(query.value, goal);
+  const by = readConversionsOf(query.value, goal);
   if ('problem' in by) return invalid(by.problem);
   const report = await deps.tables.read<Checked<object>>(async (analytics) => {
     const reading = { analytics, clock: deps.clock };
@@ -36,13 +36,13 @@ export async function conversions(deps: AdminDeps, { params, http, context }: Ad
 }
 
 /** Reads the requested dimension with its order and page. The value is undefined if the request has no dimension. */
-function readDimension(query: Query, goal: Goal | undefined): Checked<ConversionsOf | undefined> {
+function readConversionsOf(query: Query, goal: Goal | undefined): Checked<ConversionsOf | undefined> {
   if (query.dimension === undefined) {
     const extra = (['order', 'limit', 'page'] as const).find((name) => query[name] !== undefined);
     return extra === undefined ? { value: undefined } : { problem: `dimension is required when ${extra} is sent` };
   }
-  const by = dimensionOf(query.dimension);
-  if (by === undefined) return { problem: `dimension must be one of ${DIMENSION_NAMES.join(', ')}` };
+  const by = readDimension(query.dimension);
+  if ('problem' in by) return by;
   if (goal === undefined) return { problem: 'goal is required when dimension is sent' };
   const [orderName, direction = 'desc', ...more] = (query.order ?? ORDER_DEFAULT).split(':');
   const orders = Object.keys(CONVERSION_ORDERS) as ConversionOrder[];
@@ -54,5 +54,5 @@ function readDimension(query: Query, goal: Goal | undefined): Checked<Conversion
   if ('problem' in limit) return limit;
   const page = readCount('page', query.page, { max: PAGE_MAX, otherwise: 1 });
   if ('problem' in page) return page;
-  return { value: { by, order, direction, limit: limit.value, page: page.value } };
+  return { value: { by: by.value, order, direction, limit: limit.value, page: page.value } };
 }

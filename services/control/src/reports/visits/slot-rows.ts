@@ -1,8 +1,9 @@
+import { runConditions } from '../../visit-slots/built-run.ts';
 import type { Dimension } from '../dimensions.ts';
 import type { Filter } from '../filter.ts';
 import { conditionOf, type Parameters } from '../parameters.ts';
-import { type AskedScope, namedFilters, type Scope, type SlotRun } from '../report-sql.ts';
-import { dayOf, NO_KEY } from './visit-rows.ts';
+import { type AskedScope, filterCondition, namedFilters, type Scope, type SlotRun } from '../report-sql.ts';
+import { NO_KEY } from './visit-rows.ts';
 
 /** The scope of a report that reads the days `built` from `visit_slots` instead of `records` (docs/decisions/0047). */
 
@@ -63,13 +64,22 @@ export interface Slots {
   readonly differ: boolean;
 }
 
-export function slotsOf({ visits, filters }: SlotScope, by: Dimension | undefined, parameters: Parameters): Slots {
+export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters: Parameters): Slots {
+  const { filters } = scope;
+  const { built } = scope.visits;
   const named = namedFilters(filters);
   const conditions = [
-    ...runConditions(visits.built, parameters),
+    ...runConditions(built, parameters),
     ...named
       .filter(({ filter }) => !isInArray(filter.dimension))
-      .map(({ filter, name }) => conditionOf(filter, columnOf(filter.dimension), name, parameters)),
+      .map((one) =>
+        // The SELECTs of slot-counts.ts have other columns with the name `visitor_key`.
+        filterCondition(scope, one, columnOf(one.filter.dimension), {
+          parameters,
+          built,
+          visitor: 'visit_slots.visitor_key',
+        }),
+      ),
   ];
   const value = by === undefined ? '' : columnOf(by);
   const slots = {
@@ -130,15 +140,6 @@ function filteredCounts(
     pageviews: `if(${emptyPasses}, visit_slots.pageviews, 0)`,
     events: sumOf('name_counts'),
   };
-}
-
-function runConditions({ fromMs, toMs, builds }: SlotRun, parameters: Parameters): readonly string[] {
-  const [first, end] = [dayOf(fromMs), dayOf(toMs)];
-  return [
-    'site_id = {site:String}',
-    `day >= ${parameters.put('run_first', 'Date', first)} AND day < ${parameters.put('run_end', 'Date', end)}`,
-    `build IN ${parameters.put('builds', 'Array(UInt64)', builds)}`,
-  ];
 }
 
 /** A SELECT of these columns from the slots that also match the conditions `more`. */

@@ -35,7 +35,7 @@ export function stampedParts(
   columns: readonly string[],
 ): ReportParts {
   const { near, built } = scope.visits;
-  const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);
+  const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by, built);
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
   const passes = hitConditions.join(' AND ');
