@@ -1,5 +1,6 @@
 import { EN } from '../i18n/en.ts';
 import type { TextKey, Texts } from '../i18n/text-context.tsx';
+import type { ReportFilter } from './filter-text.ts';
 
 type NameIn<Key> = Key extends `dimension.${infer Name}` ? Name : never;
 export type DimensionName = NameIn<TextKey>;
@@ -20,6 +21,14 @@ export const BOT_REASONS = [
   'no_user_agent',
 ] as const;
 
+/** The dimensions that are only for filters, each with the dimension that lists its values. */
+const DONE = { done_event: 'event', viewed_page: 'page' } as const;
+type DoneName = keyof typeof DONE;
+/** Whether the dimension is what a visitor has done (docs/stats.md). */
+export const isDone = (name: string): name is DoneName => Object.hasOwn(DONE, name);
+/** The dimension whose breakdown has the values for a filter. */
+export const valuesDimension = (name: string): string => (isDone(name) ? DONE[name] : name);
+
 const isDimension = (name: string): name is DimensionName => DIMENSIONS.some((one) => one === name);
 
 export const dimensionLabel = (name: DimensionName): TextKey => `dimension.${name}`;
@@ -27,6 +36,14 @@ export const dimensionLabel = (name: DimensionName): TextKey => `dimension.${nam
 /** The label of a dimension; a property is shown by its own name. */
 export function dimensionText(texts: Texts, name: string): string {
   return isDimension(name) ? texts.t(dimensionLabel(name)) : name.replace(/^property:/, '');
+}
+
+/** What a filter asks, before its values: for example "Page is", "Has done event:" or "Has not viewed page: matches". */
+export function conditionText(texts: Texts, { dimension, operator }: ReportFilter): string {
+  if (!isDone(dimension)) return `${dimensionText(texts, dimension)} ${texts.t(`operator.${operator}`)}`;
+  const positive = operator.replace('_not', '') as 'is' | 'contains' | 'matches';
+  const name = texts.t(operator === positive ? dimensionLabel(dimension) : `not.${dimension}`);
+  return positive === 'is' ? `${name}:` : `${name}: ${texts.t(`operator.${positive}`)}`;
 }
 
 /** The text that the page shows for a value, for example the name of a country instead of its code. */

@@ -4,7 +4,7 @@ import { valuesOf } from '../suggest/named-values.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
 import { useValues, ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { DIMENSIONS, dimensionLabel } from './dimension-view.ts';
+import { DIMENSIONS, dimensionLabel, isDone, valuesDimension } from './dimension-view.ts';
 import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
 import { addFilter, type ReportState } from './report-state.ts';
 
@@ -21,7 +21,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
   const name = dimension === 'property' ? `property:${property.trim()}` : dimension;
   const word = useDeferredValue(value.trim());
   const properties = usePropertyNames(state, dimension === 'property');
-  const values = { dimension: name, state, word, enabled: name !== 'property:' };
+  const values = { dimension: valuesDimension(name), state, word, enabled: name !== 'property:' };
   const known = useValues(values);
   return (
     <Dialog title={t('filter.add')} onClose={onClose}>
@@ -86,12 +86,15 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
             value={value}
             maxLength={1024}
             autoComplete="off"
-            required={operator !== 'is' && operator !== 'is_not'}
+            required={isDone(dimension) || (operator !== 'is' && operator !== 'is_not')}
             onChange={(event) => setValue(event.target.value)}
           />
         </label>
         <ValueOptions key={name} id={list} {...values} />
-        <p className="note">{t(operator.startsWith('matches') ? 'filter.globHint' : 'filter.emptyHint')}</p>
+        {isDone(dimension) && <p className="note">{t('filter.doneHint')}</p>}
+        {(operator.startsWith('matches') || !isDone(dimension)) && (
+          <p className="note">{t(operator.startsWith('matches') ? 'filter.globHint' : 'filter.emptyHint')}</p>
+        )}
         <div className="actions">
           <button type="submit" className="button primary">
             {t('filter.apply')}

@@ -5,7 +5,7 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
-import { dimensionText, valueText } from './dimension-view.ts';
+import { conditionText, dimensionText, valueText } from './dimension-view.ts';
 import { PERIOD_KEYS } from './period/period-keys.ts';
 import { PeriodMenu, selectPeriod } from './period/period-menu.tsx';
 import { COMPARISONS, changeReport, PERIODS, type ReportState, setFilters } from './report-state.ts';
@@ -84,7 +84,7 @@ export function ReportBar({
           {state.filters.map((filter, index) => (
             <li key={`${filter.dimension} ${filter.operator}`} className="chip">
               <span className="chip-text">
-                {dimensionText(texts, filter.dimension)} {t(`operator.${filter.operator}`)}{' '}
+                {conditionText(texts, filter)}{' '}
                 <b>{filter.values.map((value) => valueText(texts, filter.dimension, value)).join(', ')}</b>
               </span>
               <button
