@@ -105,7 +105,7 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
    * not check in, because the new owner may be appending outcomes.
    */
   async function checkIn(epoch: string, committedTo: number): Promise<boolean> {
-    if (committedTo > 0) await handle.commit({ offset: committedTo, metadata: '' });
+    await handle.commit({ offset: committedTo, metadata: '' });
     if (!(await barrier.checkIn(epoch, partition))) {
       barrier.over(epoch);
       return false;

@@ -52,3 +52,38 @@ test('the status drops a failure to open a partition when opening succeeds', asy
   failing = false;
   await eventually('it is over, with nothing to read', () => enricher.status()[0]?.lastError === undefined);
 });
+
+test('a partition checks in only after a commit, also if no record was committed before', async () => {
+  const { eventLog, stateStore } = harness;
+  const calls: string[] = [];
+  const enricher = await harness.start({
+    eventLog: {
+      ...eventLog,
+      consume: (options) =>
+        eventLog.consume({
+          ...options,
+          open: (handle) =>
+            options.open({
+              ...handle,
+              async commit(commit) {
+                calls.push(`commit ${handle.partition}`);
+                await handle.commit(commit);
+              },
+            }),
+        }),
+    },
+    stateStore: {
+      ...stateStore,
+      checkIn(epoch, of) {
+        calls.push(`check in ${of.partition}`);
+        return stateStore.checkIn(epoch, of);
+      },
+    },
+  });
+  await eventually('both have checked in', () => calls.filter((call) => call.startsWith('check in')).length === 2);
+  await enricher.close();
+  expect(calls.toSorted().reverse()).toEqual(['commit 1', 'commit 0', 'check in 1', 'check in 0']);
+  for (const partition of [0, 1]) {
+    expect(calls.indexOf(`commit ${partition}`)).toBeLessThan(calls.indexOf(`check in ${partition}`));
+  }
+});
