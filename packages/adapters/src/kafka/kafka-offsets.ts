@@ -1,5 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
-import { type Cluster, KafkaJSProtocolError } from 'kafkajs';
+import kafkajs, { type Cluster } from 'kafkajs';
 import { brokerOf, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
 import type { AdminBroker } from './kafkajs-private.ts';
 
@@ -102,7 +102,7 @@ function requireLeaders(cluster: Cluster, topic: string, partitions: readonly nu
     .find(({ partitionId, leader }) => leader < 0 && partitions.includes(partitionId));
   if (found === undefined) return;
   const error = new Error(`${topic}/${found.partitionId} has no leader`);
-  throw new KafkaJSProtocolError(Object.assign(error, { type: 'LEADER_NOT_AVAILABLE', retriable: true }));
+  throw new kafkajs.KafkaJSProtocolError(Object.assign(error, { type: 'LEADER_NOT_AVAILABLE', retriable: true }));
 }
 
 /** kafkajs says only that records were not deleted. The reason is in the error of a partition. */
