@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
 import type { DiskSpace } from '@weir/ports/disk-space';
@@ -22,6 +23,10 @@ const ANSWER_WITHIN_MS = 2_000;
 const NO_ANSWER = 'the pipeline thread does not answer';
 const HEARTBEAT_MS = 5_000;
 const HEARTBEATS_MISSED_MAX = 12;
+/** Node chooses a lower limit for the heap only on a machine or in a container with about 1 GB of memory. */
+const SMALL_HEAP_BYTES = 1024 ** 3;
+/** The space of young objects of the thread, in MB, if the heap is small. `npm start` sets 32, for which V8 reserves about 50 MB more. */
+const SMALL_SEMI_SPACE_MB = 8;
 const PIPELINE_ROLES: readonly Role[] = ['enricher', 'writer', 'archiver'];
 
 /** The roles of this process that run in the pipeline thread. Empty if there is no such thread (docs/decisions/0042). */
@@ -96,6 +101,10 @@ function run(
     ...{ config, roles, replays, logId, partitionCount, clickhouse },
     shortage: shortageAtStart,
   };
+  // V8 reads the flag when it creates the heap of the thread. `resourceLimits` of a Worker do not override the flag of the command line.
+  if (getHeapStatistics().heap_size_limit < SMALL_HEAP_BYTES) {
+    setFlagsFromString(`--max-semi-space-size=${SMALL_SEMI_SPACE_MB}`);
+  }
   const worker = new Worker(entry, { workerData });
   let closing = false;
   // A failure of the thread ends the process, like a failure of any other role. The next start continues the work. The thread alone cannot
