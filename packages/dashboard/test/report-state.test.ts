@@ -32,6 +32,14 @@ test('a second filter that excludes values keeps the first; other filters are re
   expect(withFilter(first, filter('is', '/d'))).toEqual([first[1], first[2], filter('is', '/d')]);
 });
 
+test('a visitor can have viewed several pages, so such filters are not replaced', () => {
+  const viewed = (operator: 'is' | 'is_not', ...values: string[]) => ({ dimension: 'viewed_page', operator, values });
+  const first = [viewed('is', '/a')];
+  expect(withFilter(first, viewed('is', '/b'))).toEqual([viewed('is', '/a'), viewed('is', '/b')]);
+  expect(withFilter(first, viewed('is', '/a'))).toEqual(first);
+  expect(withFilter([viewed('is_not', '/a')], viewed('is_not', '/b'))).toEqual([viewed('is_not', '/a', '/b')]);
+});
+
 test('in a time zone that the browser does not know, times are in UTC, and a note says so', async () => {
   const { time } = createFormats('en');
   const noon = '2026-03-01T12:00:00Z';

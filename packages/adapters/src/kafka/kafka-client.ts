@@ -1,5 +1,5 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import type { Logger } from '@weir/runtime/logger';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 
@@ -56,39 +56,36 @@ export function createKafka(
   });
 }
 
-/** The TCP connection below each TLS socket. */
-const tcpBelow = new WeakMap<Socket, Socket>();
-
 /**
  * Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. kafkajs ends a connection when all requests have been
  * answered or have failed: it is then reset (see `resetSocket`).
  */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-  const tcp = connectTcp({ host, port });
-  tcp.setNoDelay(true);
-  tcp.setKeepAlive(true, 60_000);
-  const socket = ssl ? connectTls({ socket: tcp, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }) : tcp;
-  socket.once(ssl ? 'secureConnect' : 'connect', onConnect);
-  if (socket !== tcp) tcpBelow.set(socket, tcp);
-  socket.end = () => {
-    resetSocket(socket);
-    return socket;
-  };
+  const socket = ssl
+    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
+    : connectTcp({ host, port }, onConnect);
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, 60_000);
+  if (!ssl) {
+    socket.end = () => {
+      resetSocket(socket);
+      return socket;
+    };
+  }
   return socket;
 };
 
 /**
  * Destroys a socket and resets its connection. After a normal close, Linux goes on to send bytes that were written but not acknowledged, for about
- * 100 s: a request whose result was unknown could arrive after it was repeated. `error` is emitted, so that pending requests are rejected.
+ * 100 s: a request whose result was unknown could arrive after it was repeated. `error` is emitted, so that pending requests are rejected. Node
+ * cannot reset the connection of a TLS socket, so that one is only closed.
  */
 export function resetSocket(socket: Socket, error?: Error): void {
-  const tcp = tcpBelow.get(socket) ?? socket;
   // A reset of a socket that is still connecting would wait for its connection.
-  if (tcp.connecting || tcp.destroyed) {
+  if (socket instanceof TLSSocket || socket.connecting || socket.destroyed) {
     socket.destroy(error);
     return;
   }
-  tcp.resetAndDestroy();
-  if (socket !== tcp) socket.destroy(error);
-  else if (error !== undefined) socket.emit('error', error);
+  socket.resetAndDestroy();
+  if (error !== undefined) socket.emit('error', error);
 }

@@ -6,7 +6,7 @@ import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_RAW, TOPIC_REPLAYED 
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
 import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
 import type { Logger } from '@weir/runtime/logger';
-import { toCommit } from './consume/kafka-group-member.ts';
+import { HEARTBEAT_TIMEOUTS, toCommit } from './consume/kafka-group-member.ts';
 import { readRecords } from './consume/kafka-read.ts';
 import { subscribe } from './consume/kafka-subscription.ts';
 import { FAIL_FAST, type KafkaAddress, type KafkaTimeouts, PATIENT } from './kafka-client.ts';
@@ -167,8 +167,12 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     async consume(options) {
       const topic = named(options.topic);
       const groupLink = link(PATIENT, [topic]);
+      const heartbeatLink = link(HEARTBEAT_TIMEOUTS, [topic]);
       const fetchLink = link(PATIENT, [topic]);
-      return subscribe({ groupLink, fetchLink, topic, groupId: groupId(options.group, topic), logger }, options);
+      return subscribe(
+        { groupLink, heartbeatLink, fetchLink, topic, groupId: groupId(options.group, topic), logger },
+        options,
+      );
     },
     positions: (topic, group, asked = partitions) =>
       readPositions(queryLink, named(topic), groupId(group, named(topic)), asked).catch((error: unknown) => {

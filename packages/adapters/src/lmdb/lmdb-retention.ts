@@ -1,3 +1,4 @@
+import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { keptFrom } from '@weir/ports/kept-from';
 import { oldestUnreadAt } from './lmdb-oldest-unread.ts';
 import type { IsOld, PartitionLog } from './lmdb-partition-log.ts';
@@ -28,13 +29,14 @@ export interface Retention {
 
 /**
  * Removes records older than the topic's retention, at the start and then every minute, but no records that their consumer has not read, and no
- * records of any partition that decide about these (`keptFrom`). A failed removal is retried a minute later.
+ * raw records of any partition that decide about these (`keptFrom`). A failed removal is retried a minute later.
  */
 export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }: RetentionDeps): Retention {
   let stopped = false;
 
   function keptFromOf(topic: string): number {
-    const partitions = logs().filter((log) => log.topic === topic);
+    // Only raw records decide about other records: about duplicates and visitors.
+    const partitions = topic === TOPIC_RAW ? logs().filter((log) => log.topic === topic) : [];
     return keptFrom(clock(), retentionMs(topic), oldestUnreadAt(partitions, unreadFrom));
   }
 

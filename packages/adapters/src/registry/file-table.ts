@@ -29,6 +29,8 @@ export async function openFileTable(path: string): Promise<TableStore> {
   async function eraseLeftovers(): Promise<void> {
     // Before the rename, both names belong to the present file.
     if (existsSync(path) && existsSync(old) && statSync(path).ino === statSync(old).ino) await rm(old);
+    // The rename must be durable before the bytes of the old file are lost.
+    if (existsSync(old)) await syncFolder(dirname(path));
     for (const name of [next, old]) if (existsSync(name)) await erase(name);
   }
 

@@ -6,6 +6,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { conditionText, dimensionText, valueText } from './dimension-view.ts';
+import { formatFilter } from './filter-text.ts';
 import { PERIOD_KEYS } from './period/period-keys.ts';
 import { PeriodMenu, selectPeriod } from './period/period-menu.tsx';
 import { COMPARISONS, changeReport, PERIODS, type ReportState, setFilters } from './report-state.ts';
@@ -82,7 +83,7 @@ export function ReportBar({
       {(state.filters.length > 0 || state.query.bots === 'include') && (
         <ul className="chips" aria-label={t('filters')}>
           {state.filters.map((filter, index) => (
-            <li key={`${filter.dimension} ${filter.operator}`} className="chip">
+            <li key={formatFilter(filter)} className="chip">
               <span className="chip-text">
                 {conditionText(texts, filter)}{' '}
                 <b>{filter.values.map((value) => valueText(texts, filter.dimension, value)).join(', ')}</b>

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { navigate, useLocation, withQuery } from '../app/location.ts';
 import { isZone } from '../i18n/known-zone.ts';
+import { isDone } from './dimension-view.ts';
 import { formatFilter, parseFilter, type ReportFilter } from './filter-text.ts';
 import { METRICS, type MetricName } from './report-metrics-view.ts';
 
@@ -114,10 +115,13 @@ export function addFilter(filters: readonly ReportFilter[], added: ReportFilter)
 
 /**
  * Adds a filter. A filter of the same dimension with the same operator is replaced. If the operator excludes values, the filter excludes those of
- * both.
+ * both. A visitor can have done several things, so filters on what visitors have done are not replaced.
  */
 export function withFilter(filters: readonly ReportFilter[], added: ReportFilter): readonly ReportFilter[] {
   const isSame = (one: ReportFilter) => one.dimension === added.dimension && one.operator === added.operator;
+  if (isDone(added.dimension) && !added.operator.endsWith('_not')) {
+    return [...filters.filter((one) => formatFilter(one) !== formatFilter(added)), added];
+  }
   const kept = added.operator.endsWith('_not') ? filters.filter(isSame).flatMap(({ values }) => values) : [];
   return [...filters.filter((one) => !isSame(one)), { ...added, values: [...new Set([...kept, ...added.values])] }];
 }

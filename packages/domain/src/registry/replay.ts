@@ -135,6 +135,8 @@ export interface ReplaySwap {
   readonly number: number;
   /** The generation that the live tables have after the swap. */
   readonly generation: number;
+  /** Unix milliseconds. Absent in swaps that an older version of Weir has begun. */
+  readonly begunAt?: number;
   /** The migrations that the live tables lack and the shadow tables have. */
   readonly rebuilds?: readonly string[];
   /** Set before the first table is exchanged. From then on, an interrupted swap is continued and never cancelled. */

@@ -51,18 +51,19 @@ export interface SwapDeps {
  * behind.
  */
 const REACH_WITHIN_MS = 60_000;
-/** How long after the request of the pause a swap is tried again because a dependency is not available. */
+/** How long after its beginning, or after the request of the pause, a swap is tried again because a dependency is not available. */
 const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 const INTERRUPTED = 'the swap was interrupted before tables were exchanged';
 
 /** Begins a swap. First stores its numbers, so that another leader can continue it after a crash. */
 export async function beginSwap(
-  { analytics, shadow, liveWriters, putState }: SwapDeps,
+  { analytics, shadow, liveWriters, clock, putState }: SwapDeps,
   state: ReplayState,
 ): Promise<void> {
   const rebuilds = await shadow.missingRebuilds();
-  const swap = { number: await liveWriters.nextSwap(), generation: (await analytics.generation()) + 1, rebuilds };
+  const [number, generation] = [await liveWriters.nextSwap(), (await analytics.generation()) + 1];
+  const swap = { number, generation, begunAt: clock(), rebuilds };
   const { refusal: _, ...rest } = state;
   await putState({ ...rest, phase: 'swap', swap });
 }
@@ -144,15 +145,15 @@ async function prepare(
 }
 
 /** Returns the refusal for an error of `prepare`, or throws the error if the swap is tried again. */
-function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, { number }: ReplaySwap, error: unknown): string {
+function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, swap: ReplaySwap, error: unknown): string {
   if (signal.aborted || isDependencyError(error, 'partition_lost')) throw error;
   const code = isDependencyError(error) ? error.code : 'bug';
-  const requested = liveWriters.holds(number) ? registry.writersPause() : undefined;
+  const requested = liveWriters.holds(swap.number) ? registry.writersPause() : undefined;
+  const since = requested?.requestedAt ?? swap.begunAt ?? 0;
   const isRepeated =
-    requested === undefined
-      ? // The request for the pause can still become durable.
-        code === 'event_log_unavailable'
-      : code.endsWith('_unavailable') && clock() - requested.requestedAt < TRY_AGAIN_WITHIN_MS;
+    (code.endsWith('_unavailable') && clock() - since < TRY_AGAIN_WITHIN_MS) ||
+    // The request for the pause can still become durable.
+    (requested === undefined && code === 'event_log_unavailable');
   if (isRepeated) throw error;
   return `the swap failed before tables were exchanged: ${describeError(error).message}`;
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { Commit } from '@weir/ports/event-log';
 import type { Cluster } from 'kafkajs';
+import type { KafkaTimeouts } from '../kafka-client.ts';
 import { brokerErrorType, eventLogUnavailable, rootCause } from '../kafka-errors.ts';
 import type { KafkaLink } from '../kafka-link.ts';
 import { AssignerProtocol, findCoordinator, type GroupBroker } from '../kafkajs-private.ts';
@@ -11,8 +12,6 @@ const SESSION_TIMEOUT_MS = 6000;
 /** How long a rebalance waits for a member that is closing its partitions. */
 const REBALANCE_TIMEOUT_MS = 60_000;
 const HEARTBEAT_PAUSE_MS = 500;
-/** After this time without an answer, a heartbeat is repeated over a new connection. Two such heartbeats fit into the session timeout. */
-const HEARTBEAT_TIMEOUT_MS = 2000;
 const RETRY_PAUSE_MS = 200;
 const COMMIT_DEADLINE_MS = 5000;
 const PROTOCOL = 'weir-round-robin';
@@ -24,8 +23,16 @@ export interface Session {
   readonly partitions: readonly number[];
 }
 
+/** After this time without an answer, a heartbeat is repeated over a new connection. Two such heartbeats fit into the session timeout. */
+export const HEARTBEAT_TIMEOUTS: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 2000 };
+
 export interface GroupMemberOptions {
   readonly link: KafkaLink;
+  /**
+   * Only for heartbeats, with `HEARTBEAT_TIMEOUTS`. A broker answers the requests of one connection in their order, and a busy broker can need
+   * seconds for a commit.
+   */
+  readonly heartbeatLink: KafkaLink;
   readonly topic: string;
   readonly groupId: string;
   /**
@@ -52,7 +59,7 @@ const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANC
 
 /** Joins a consumer group and stays a member until `close`. kafkajs-private.ts says why this does not use kafkajs's consumer. */
 export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
-  const { link, topic, groupId } = options;
+  const { link, heartbeatLink, topic, groupId } = options;
   const closing = new AbortController();
   const coordinators = new WeakMap<Cluster, Promise<GroupBroker>>();
   let memberId = '';
@@ -61,8 +68,11 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   let leaveJoin: () => void = () => undefined;
 
   /** Runs `work` with the coordinator of the group. After an error that is not in `LOST`, the next call looks the coordinator up again. */
-  function withCoordinator<T>(work: (broker: GroupBroker) => Promise<T>, patienceMs = 0): Promise<T> {
-    return link.run(async (cluster) => {
+  function withCoordinator<T>(
+    work: (broker: GroupBroker) => Promise<T>,
+    { over = link, patienceMs = 0 }: { readonly over?: KafkaLink; readonly patienceMs?: number } = {},
+  ): Promise<T> {
+    return over.run(async (cluster) => {
       const found = coordinators.get(cluster) ?? findCoordinator(cluster, groupId);
       coordinators.set(cluster, found);
       try {
@@ -77,23 +87,26 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   async function join(): Promise<Session> {
     const metadata = AssignerProtocol.MemberMetadata.encode({ version: 0, topics: [topic], userData: Buffer.alloc(0) });
     const partitionCount = await link.run(async (cluster) => cluster.findTopicPartitionMetadata(topic).length);
-    return withCoordinator(async (broker) => {
-      const joining = broker.joinGroup({
-        groupId,
-        memberId,
-        sessionTimeout: SESSION_TIMEOUT_MS,
-        rebalanceTimeout: REBALANCE_TIMEOUT_MS,
-        groupProtocols: [{ name: PROTOCOL, metadata }],
-      });
-      const joined = await (memberId === '' ? joining : unlessLeft(joining));
-      memberId = joined.memberId;
-      const { generationId } = joined;
-      const members = joined.members.map((member) => member.memberId).sort();
-      const groupAssignment = joined.leaderId === memberId ? assignRoundRobin(topic, partitionCount, members) : [];
-      const { memberAssignment } = await broker.syncGroup({ groupId, generationId, memberId, groupAssignment });
-      const partitions = AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment[topic] ?? [];
-      return { generationId, memberId, partitions };
-    }, REBALANCE_TIMEOUT_MS);
+    return withCoordinator(
+      async (broker) => {
+        const joining = broker.joinGroup({
+          groupId,
+          memberId,
+          sessionTimeout: SESSION_TIMEOUT_MS,
+          rebalanceTimeout: REBALANCE_TIMEOUT_MS,
+          groupProtocols: [{ name: PROTOCOL, metadata }],
+        });
+        const joined = await (memberId === '' ? joining : unlessLeft(joining));
+        memberId = joined.memberId;
+        const { generationId } = joined;
+        const members = joined.members.map((member) => member.memberId).sort();
+        const groupAssignment = joined.leaderId === memberId ? assignRoundRobin(topic, partitionCount, members) : [];
+        const { memberAssignment } = await broker.syncGroup({ groupId, generationId, memberId, groupAssignment });
+        const partitions = AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment[topic] ?? [];
+        return { generationId, memberId, partitions };
+      },
+      { patienceMs: REBALANCE_TIMEOUT_MS },
+    );
   }
 
   /**
@@ -113,10 +126,10 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     let failures = 0;
     while (!until.aborted) {
       try {
-        await withCoordinator((broker) =>
-          withinHeartbeatTimeout(
+        await withCoordinator(
+          (broker) =>
             broker.heartbeat({ groupId, groupGenerationId: session.generationId, memberId: session.memberId }),
-          ),
+          { over: heartbeatLink },
         );
         if (heardAt !== undefined) heardAt = performance.now();
         failures = 0;
@@ -221,18 +234,6 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
       await done;
     },
   };
-}
-
-/**
- * Settles as `heartbeat` does, but rejects after `HEARTBEAT_TIMEOUT_MS`. The link then opens new connections. The timeout of the link itself is longer
- * than that, because commits share its connections, and a busy broker can need seconds for a commit.
- */
-function withinHeartbeatTimeout<T>(heartbeat: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const over = () => reject(new Error(`the coordinator did not answer within ${HEARTBEAT_TIMEOUT_MS} ms`));
-    const timer = setTimeout(over, HEARTBEAT_TIMEOUT_MS);
-    heartbeat.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 /** Kafka returns the offset -1 for a partition without a commit. */

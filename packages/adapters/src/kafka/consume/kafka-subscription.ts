@@ -8,6 +8,7 @@ import { type PartitionWorker, startPartitionWorker } from './kafka-partition-wo
 export interface SubscribeDeps {
   /** Heartbeats have connections of their own, because a long poll would delay them. */
   readonly groupLink: KafkaLink;
+  readonly heartbeatLink: KafkaLink;
   readonly fetchLink: KafkaLink;
   /** The full names of topic and group in Kafka. */
   readonly topic: string;
@@ -17,12 +18,13 @@ export interface SubscribeDeps {
 
 /** Consumes the partitions that the group assigns to this member. All of them are closed before each rebalance. */
 export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscription {
-  const { groupLink, fetchLink, topic, groupId, logger } = deps;
+  const { groupLink, heartbeatLink, fetchLink, topic, groupId, logger } = deps;
   const fetcher = createKafkaFetcher(fetchLink, logger);
   let workers: PartitionWorker[] = [];
 
   const member = joinKafkaGroup({
     link: groupLink,
+    heartbeatLink,
     topic,
     groupId,
     assigned,
@@ -59,7 +61,7 @@ export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscri
     async close() {
       await member.close();
       fetcher.close();
-      await Promise.all([groupLink.close(), fetchLink.close()]);
+      await Promise.all([groupLink.close(), heartbeatLink.close(), fetchLink.close()]);
     },
   };
 }
