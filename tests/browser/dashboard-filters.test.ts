@@ -7,7 +7,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefo
 describeBrowser('the filters of the dashboard', () => {
   const browser = useBrowser();
 
-  test('what visitors have done is chosen with its values, and shown as a sentence', async () => {
+  test('a filter on what visitors have done suggests values, and is shown as a sentence', async () => {
     const { client } = browser.weir;
     const site = await client.createSite({ name: 'Done' });
     const sent = [

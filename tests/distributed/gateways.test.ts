@@ -123,7 +123,7 @@ describeDistributed('several gateways', {}, (weir) => {
       const upAt = performance.now();
       const backMs = (await Promise.all(asking)).map((at) => Math.round(at - upAt));
       expectWithin(2_000, `Kafka away (${fault}): 503`, tookMs);
-      // There are few values, so one slow connection on a busy machine is their median.
+      // There are few values, so one slow connection on a busy machine can be the median.
       expectWithin(
         process.env.CI === 'true' ? 5_000 : 1_000,
         `Kafka away (${fault}): accepted after its return`,

@@ -101,7 +101,10 @@ interface Selected {
 
 const within = ({ from, to }: Period, ms: number): boolean => ms >= from && ms < to;
 
-/** Whether a row passes a filter on its own values, or on what its visitor has done: on the pageviews or the events of the visitor among `all`. */
+/**
+ * Whether a row passes a filter. A filter on what a visitor has done compares the pageviews or events of the row's visitor in `all`. Any other filter
+ * compares the values of the row.
+ */
 function passing(filter: Filter, all: readonly ModelRow[]): (row: ModelRow) => boolean {
   const { dimension, operator } = filter;
   if (!isDone(dimension)) return (row) => matches(filter, ownValue(row, dimension));

@@ -25,6 +25,6 @@ test.each([
   expect([shown('en', EN), shown('de', DE)]).toEqual([english, german]);
 });
 
-test('values are offered for what visitors have done: those of events and pages', () => {
+test('filters on what visitors have done offer the values of events and pages', () => {
   expect(['done_event', 'viewed_page', 'country'].map(valuesDimension)).toEqual(['event', 'page', 'country']);
 });

@@ -2,7 +2,7 @@ import { readFilters } from '@weir/control/reports/filter';
 import { formatFilter, parseFilter } from '../src/reports/filter-text.ts';
 
 test.each(['page:matches:^/\\d+\\.html$', 'page:is:a\\,b,c\\\\d,e\\:f', 'property:a\\:b\\c:contains:\\x'])(
-  'the dashboard and the admin API read the same from %s',
+  'the dashboard and the admin API read the filter %s in the same way',
   (text) => {
     const parsed = parseFilter(text);
     if (parsed === undefined) throw new Error('not a filter');

@@ -32,7 +32,7 @@ test('a second filter that excludes values keeps the first; other filters are re
   expect(withFilter(first, filter('is', '/d'))).toEqual([first[1], first[2], filter('is', '/d')]);
 });
 
-test('a visitor can have viewed several pages, so such filters are not replaced', () => {
+test('a visitor can have viewed several pages, so filters on viewed pages are not replaced', () => {
   const viewed = (operator: 'is' | 'is_not', ...values: string[]) => ({ dimension: 'viewed_page', operator, values });
   const first = [viewed('is', '/a')];
   expect(withFilter(first, viewed('is', '/b'))).toEqual([viewed('is', '/a'), viewed('is', '/b')]);

@@ -60,7 +60,7 @@ export async function watchSpace(options: SpaceWatchOptions): Promise<SpaceWatch
     }
   }
 
-  /** One call at a time. Another check can change `isLow` meanwhile. */
+  /** Only one call runs at a time. Another check can change `isLow` while `setMerges` runs. */
   async function setAsNeeded(): Promise<void> {
     while (isLow === merging) {
       const run = !isLow;

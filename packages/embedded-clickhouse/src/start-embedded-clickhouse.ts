@@ -15,7 +15,10 @@ export interface EmbeddedClickhouseOptions {
   readonly port?: number;
   /** Inserts are refused (error 243) while less disk space is free. Default: 32 MiB. */
   readonly reserveBytes?: number;
-  /** The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine or container, without 640 MiB, at least 384 MiB. */
+  /**
+   * The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine
+   * or container minus 640 MiB, but at least 384 MiB.
+   */
   readonly memoryBytes?: number;
   readonly logger: EmbeddedClickhouseLogger;
   /** Called before each start of the child. A start needs some free disk space. */
@@ -111,7 +114,7 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       const childOptions = { folder, passwordFile, port, reserveBytes, memoryBytes };
       started = spawnChild(options.entry, childOptions, join(dataDir, 'clickhouse.stderr'));
     } catch (error) {
-      // For example, the disk or the number of open files is at its limit for the moment. A restart runs in a timer, where an exception would end Weir.
+      // For example, the disk is full or too many files are open at the moment. A restart runs in a timer, where an exception would end Weir.
       reason = (error as Error).message;
       onEnd(null, null);
       return;
@@ -178,8 +181,8 @@ function unavailable(message: string): DependencyError {
 }
 
 function spawnChild(entry: string, options: ChildOptions, stderrFile: string): ChildProcess {
-  // Crash reports of the engine may contain statements, so they go to a file and not to the log. A crash is followed by a restart, so the former
-  // file is kept.
+  // Crash reports of the engine may contain statements, so they go to a file and not to the log. A restart follows each crash, so the file of
+  // the former process is kept.
   const former = statSync(stderrFile, { throwIfNoEntry: false });
   if (former?.isFile() === true && former.size > 0) renameSync(stderrFile, `${stderrFile}.former`);
   const stderr = openSync(stderrFile, 'w', 0o600);

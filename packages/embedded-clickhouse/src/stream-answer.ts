@@ -17,7 +17,7 @@ export async function streamAnswer(
 ): Promise<void> {
   const pipe = await openNamedPipe(pipeFolder);
   const { source } = pipe;
-  // The client can have left while the statement waited. Then `close` is not emitted again.
+  // The client can have disconnected while the statement waited. `close` was then emitted before, and is not emitted again.
   if (res.closed) {
     source.destroy();
     pipe.remove();

@@ -98,11 +98,11 @@ export interface StreamOptions {
 }
 
 export interface UserQueryOptions {
-  /** When it aborts, the store cancels the query. */
+  /** When this signal aborts, the store cancels the query. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * True if Weir wrote the statement. An unknown table is then `analytics_unavailable`, because the tables are not migrated yet. Default: a user wrote
-   * it, and an unknown table is `analytics_refused`.
+   * True if Weir wrote the statement. An unknown table is then `analytics_unavailable`, because the tables are not migrated yet. Default: false. A
+   * user wrote the statement, and an unknown table is `analytics_refused`.
    */
   readonly isReport?: boolean;
 }

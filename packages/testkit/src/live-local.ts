@@ -10,8 +10,8 @@ const SERVICES = resolve(PROJECT_ROOT, 'infra/local/services.mjs');
 const run = promisify(execFile);
 
 /**
- * Starts a service with infra/local, for one test, in a folder of its own. `stop` removes the folder. `settings` are written to files of the
- * folder before the start, such as `advertised-port` (infra/local/kafka.mjs).
+ * Starts a service with infra/local, for one test, in a folder of its own. `stop` removes the folder. Before the start, each of the
+ * `settings` is written to a file with its name in the folder, for example `advertised-port` (infra/local/kafka.mjs).
  */
 export async function startLocal(
   name: LiveName,

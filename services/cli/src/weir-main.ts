@@ -27,7 +27,7 @@ runCli(process.argv.slice(2), {
 );
 
 function openStdout(): Writable {
-  // runCli reports the error of a file.
+  // For a file, `runCli` reports the error.
   if (fstatSync(STDOUT_FD).isFile()) return createFileOutput(STDOUT_FD).on('error', () => undefined);
   // The program that reads the output may close the pipe early (`weir sql … | head`). This is not an error.
   return process.stdout.on('error', (error: NodeJS.ErrnoException) => {

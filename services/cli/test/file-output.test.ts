@@ -49,7 +49,7 @@ test.each([
     /^weir: can't write to standard output: EFBIG.*\n$/,
   ],
   ['help', ['import', '--help'], /^weir: can't write to standard output: EFBIG.*\n$/],
-])('%s that a file cannot hold is an error of one line, and not only a shorter file', async (_, args, said) => {
+])('%s that does not fit into a file is an error of one line, and not only a shorter file', async (_, args, said) => {
   const whole = await toFile('unlimited', ...args);
   expect(whole.code).toBe(0);
   expect(whole.output.startsWith('kept\n')).toBe(true);

@@ -60,7 +60,7 @@ const run = (file: string) =>
     interruption: () => interruption.signal,
   });
 
-test.each(['file', 'pipe'])('Ctrl-C while a %s is scanned: nothing is sent, and nothing is left', async (kind) => {
+test.each(['file', 'pipe'])('Ctrl-C while a %s is scanned: nothing is sent, and no copy is left', async (kind) => {
   const file = join(folder, 'access.log');
   writeFileSync(file, text);
   onCall = (call) => {

@@ -27,7 +27,7 @@ export interface SteadyTables {
    * Resolves with the result of `work`, whose queries all saw the same generation of the tables. It calls `work` again if the tables
    * were exchanged in the meantime, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than
    * `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with it, and their time counts in
-   * its timing. They are reports, unless their options say otherwise.
+   * its timing. They count as reports (`isReport`), unless their options say otherwise.
    */
   read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }

@@ -88,7 +88,7 @@ test('a process that has lost the election does not remove the shadow tables', a
       },
     }),
   });
-  /** Lets the process win the election again when it has noticed that it has lost it. */
+  /** Lets the process win the election again after it has noticed that it lost the former one. */
   async function noticed(times: number): Promise<void> {
     await eventually('a refused commit', async () => refused >= times);
     refused = times;

@@ -39,7 +39,7 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly clock: () => number;
-  /** Measures how long inserts take. The system clock can be set forward or back. The default is `performance.now`. */
+  /** A monotonic clock that measures how long inserts take, because the system clock can be set forward or back. Default: `performance.now`. */
   readonly monotonicMs?: (() => number) | undefined;
   readonly logger: Logger;
   readonly insertSlots: Slots;
@@ -143,7 +143,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       // nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       await position.commitPlan((piece.rows[0] as Row).offset, insert);
-      // Only the system clock shows that the machine was asleep.
+      // Only the system clock also counts the time during which the machine was suspended.
       if (Math.max(now() - at, clock() - since) > PLAN_FRESH_MS) {
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
       }

@@ -15,7 +15,7 @@ export interface WriterDeps {
   readonly eventLog: EventLog;
   readonly analytics: Analytics;
   readonly clock: () => number;
-  /** Measures how long inserts take (`PartitionWriterDeps`). */
+  /** A monotonic clock that measures how long inserts take (`PartitionWriterDeps`). */
   readonly monotonicMs?: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -6,7 +6,7 @@ const HOUR_MS = 3600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-/** The visits of the last minutes: the visitor, and what the visitor did in this order. Pages begin with a slash. */
+/** Visits in the last minutes: each with the visitor, and the pages and events of the visitor in order. Pages begin with a slash. */
 const VISITS: readonly (readonly [visitor: string, ...done: readonly string[]])[] = [
   ['ann', '/', '/pricing', 'Signup'],
   ['bob', '/', '/blog'],
@@ -51,7 +51,7 @@ describe('filters on what a visitor has done', () => {
       for (const done of all) expect((await hit(visitor, done)).status).toBe(204);
     }
     await hit('crawler', 'Signup', GOOGLEBOT);
-    // An event without a visitor, and one of bob in the 24 hours before the last ones.
+    // An event without a visitor, and an event of bob before the last 24 hours.
     const sent = [
       { name: 'Signup', timestamp: Date.now() },
       { name: 'Signup', visitor_id: 'bob', timestamp: Date.now() - 30 * HOUR_MS },
@@ -78,7 +78,7 @@ describe('filters on what a visitor has done', () => {
       ['viewed_page:is:/', 'done_event:is_not:Signup'],
       [1, 1, 2, 0],
     ],
-    // Events on a page are no views of it.
+    // An event on a page is not a view of this page.
     [
       ['viewed_page:is:/', 'event:is:Sign up later'],
       [0, 0, 0, 0],
@@ -102,7 +102,7 @@ describe('filters on what a visitor has done', () => {
     expect(await totals(['done_event:is:Signup', 'bot:is_not:'], '&bots=include')).toEqual([1, 0, 0, 1]);
   });
 
-  test('a comparison asks what visitors did in its own period', async () => {
+  test('a comparison selects visitors by what they did in the period of the comparison', async () => {
     const { totals: now, comparison } = await ask<{
       readonly totals: Numbers;
       readonly comparison: { readonly totals: Numbers };
@@ -176,7 +176,7 @@ describe('filters on what a visitor has done', () => {
     expect([Number(total?.visitors), Number(total?.pageviews)]).toEqual([1, 2]);
   });
 
-  test('a segment can have such filters', async () => {
+  test('a segment can have filters on what visitors have done', async () => {
     const filters = ['done_event:is_not:Signup', 'viewed_page:matches:/p*'];
     await client.must(201, 'POST', `/sites/${site}/segments`, { name: 'Interested', filters });
     expect(await client.must(200, 'GET', `/sites/${site}/segments`)).toMatchObject([{ name: 'Interested', filters }]);

@@ -17,7 +17,7 @@ const ADDRESS_LIMIT = 1_000;
 const HOT_ADDRESS = '198.51.100.9';
 /** At most this share of the requests of all other clients may be refused or get no answer in time. */
 const REFUSED_SHARE_MAX = 0.01;
-/** So many are always allowed: on a slow machine there are few requests, and one of them can get no answer in time. */
+/** This number of such requests is always allowed: on a slow machine there are few requests, and one of them can get no answer in time. */
 const REFUSED_MIN = 5;
 const STORED_WITHIN_MS = 120_000;
 

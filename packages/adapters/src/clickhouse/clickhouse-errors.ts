@@ -35,8 +35,8 @@ const MEMORY_OF_ALL = /(?:user\)?|\(total\)) memory limit exceeded/i;
 const QUOTA_EXCEEDED = 201;
 const TOO_SLOW = 160;
 /**
- * A statement of Weir's own gets these errors for an unknown table or database, or without a permission. The tables are then not migrated yet, or
- * the permissions of the user that reads are out of date. A statement that a user wrote gets them for its own mistakes.
+ * Unknown table, unknown database, and missing permission. If Weir wrote the statement, the tables are not migrated yet, or the permissions of the
+ * reading user are out of date. If a user wrote the statement, the statement itself is wrong.
  */
 const TABLES_NOT_READY = new Set([60, 81, 497]);
 
@@ -74,7 +74,7 @@ export function statementError(error: unknown): DependencyError {
 }
 
 /**
- * The error of a user's query or of a report. It is `analytics_unavailable` without an answer of ClickHouse, for a used-up quota, and if the store is at
+ * The error of a user's query or of a report. It is `analytics_unavailable` if ClickHouse did not answer, if a quota is used up, or if the store is at
  * fault. Otherwise it is `analytics_refused`, for example for invalid SQL, an exceeded limit or a missing permission. `isReport`: Weir
  * wrote the statement.
  */

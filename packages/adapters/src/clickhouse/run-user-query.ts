@@ -83,9 +83,9 @@ export async function runUserQuery(
 }
 
 /**
- * Reads an answer of at most RESULT_BYTES_MAX. ClickHouse does not enforce this limit: `max_result_bytes` counts the bytes of the columns, and a constant
- * column as one value. If the answer is longer, closes the connection. The private method `consume` of the client returns the bytes. Its public methods collect the
- * whole answer first, or do not accept this format.
+ * Reads an answer of at most RESULT_BYTES_MAX. ClickHouse does not enforce this limit: `max_result_bytes` counts the bytes of the columns, and
+ * counts a constant column as one value. If the answer is longer, this function throws and closes the connection. The private method `consume`
+ * of the client returns the bytes. The public methods collect the whole answer first, or do not accept this format.
  */
 async function textOf(answer: BaseResultSet<Readable, 'JSONCompact'>): Promise<string> {
   const stream = (answer as unknown as { consume(): AsyncIterable<Buffer> }).consume();

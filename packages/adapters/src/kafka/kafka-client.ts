@@ -57,8 +57,8 @@ export function createKafka(
 }
 
 /**
- * Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. kafkajs ends a connection when all requests have been
- * answered or have failed: it is then reset (see `resetSocket`).
+ * Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. kafkajs calls `end` when all requests of a connection have
+ * been answered or have failed. `end` resets the connection (see `resetSocket`).
  */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl
@@ -76,12 +76,12 @@ const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
 };
 
 /**
- * Destroys a socket and resets its connection. After a normal close, Linux goes on to send bytes that were written but not acknowledged, for about
+ * Destroys a socket and resets its connection. After a normal close, Linux continues to send bytes that were written but not acknowledged, for about
  * 100 s: a request whose result was unknown could arrive after it was repeated. `error` is emitted, so that pending requests are rejected. Node
- * cannot reset the connection of a TLS socket, so that one is only closed.
+ * cannot reset the connection of a TLS socket, so a TLS connection is only closed.
  */
 export function resetSocket(socket: Socket, error?: Error): void {
-  // A reset of a socket that is still connecting would wait for its connection.
+  // `resetAndDestroy` of a socket that is still connecting would wait until the socket is connected.
   if (socket instanceof TLSSocket || socket.connecting || socket.destroyed) {
     socket.destroy(error);
     return;

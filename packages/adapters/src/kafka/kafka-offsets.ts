@@ -93,8 +93,8 @@ export async function removeRecordsBefore(link: KafkaLink, topic: string, offset
 }
 
 /**
- * Throws if a partition has no leader. kafkajs would look for the broker -1, and after its error the link would close all connections, also those on
- * which other reads run.
+ * Throws if a partition has no leader. Otherwise kafkajs would look for the broker -1 and fail, and the link would then close all connections, even
+ * those of other reads.
  */
 function requireLeaders(cluster: Cluster, topic: string, partitions: readonly number[]): void {
   const found = cluster

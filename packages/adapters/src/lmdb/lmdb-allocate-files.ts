@@ -45,7 +45,7 @@ function allocateLockFile(path: string): void {
   if (present !== undefined && present.size >= LOCK_FILE_BYTES && present.blocks * 512 >= present.size) return;
   const bytes = Buffer.alloc(Math.max(LOCK_FILE_BYTES, present?.size ?? 0));
   if (present !== undefined) readFileSync(path).copy(bytes);
-  // Unlike writeSync, this throws if the disk is full after a part of the bytes.
+  // Unlike writeSync, this throws if the disk has space for only a part of the bytes.
   writeFileSync(path, bytes, { flag: present === undefined ? 'w' : 'r+', mode: 0o664, flush: true });
 }
 

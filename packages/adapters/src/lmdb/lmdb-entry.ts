@@ -67,7 +67,7 @@ function unpackEntry(key: EntryKey, stored: Buffer): Buffer {
 
 /**
  * Throws unless the entry consists of exactly as many records as its key says. LMDB does not check pages: a page that a broken disk or an
- * incomplete copy filled with zeros would be read as many empty records, in place of the records of later entries.
+ * incomplete copy filled with zeros would be read as many empty records, with the offsets of the records in later entries.
  */
 function assertIntact(key: EntryKey, entry: Buffer): void {
   let at = 0;

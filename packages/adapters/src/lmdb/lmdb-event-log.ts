@@ -30,8 +30,8 @@ export interface LmdbEventLogConfig {
   readonly retentionMs: (topic: string) => number;
   /**
    * The consumer group of a topic without which records would be lost. Records that it has not read are kept, however old they are: otherwise a
-   * machine that was off for longer than the retention, or a restored old backup, would lose acknowledged records. The records before them
-   * that can have the same idempotency key are kept too (`keptFrom`). Undefined for other topics.
+   * machine that was off for longer than the retention, or a restored old backup, would lose acknowledged records. Earlier records that can
+   * have the same idempotency key as an unread record are kept too (`keptFrom`). Undefined for other topics.
    */
   readonly readerOf?: (topic: string) => string | undefined;
   /** Bytes of values that may wait to be written; further appends are refused. Default 64 MiB. */
@@ -46,7 +46,7 @@ export interface LmdbEventLog extends EventLog {
    * continue meanwhile. The folder must exist. It is on the same disk: rejects with `event_log_unavailable` if the copy would use the reserve.
    */
   copyTo(folder: string): Promise<void>;
-  /** When the oldest record was appended that the group has not committed; `Infinity` if there is none. */
+  /** The time at which the oldest record that the group has not committed was appended; `Infinity` if there is none. */
   oldestUnreadAt(topic: string, group: string): Promise<number>;
   /** Writes and notifications for a thread that reads the same files (lmdb-thread-log.ts). */
   readonly forThread: LogForThread;

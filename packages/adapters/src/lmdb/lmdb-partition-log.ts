@@ -91,7 +91,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
     for (const { done, nth } of records) done(outcome, nth);
   }
 
-  /** After a failure of LMDB's meta page, reads fail too. The end then stays as it is: the write queue stages no further appends. */
+  /** After a failed write of LMDB's meta page, reads fail too. The end then does not change, because the write queue stages no further appends. */
   function recoverIfReadable(): void {
     try {
       lastAppendedAt = reads.recover();

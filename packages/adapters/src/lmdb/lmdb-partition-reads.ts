@@ -16,7 +16,7 @@ export interface ReadableLog {
   first(): number;
   /** The lowest offset whose record was appended at or after `timeMs`; `end()` if there is none. */
   offsetAtTime(timeMs: number): number;
-  /** When the first remaining record at or after `offset` was appended; `Infinity` if there is none. */
+  /** The time at which the first remaining record at or after `offset` was appended; `Infinity` if there is none. */
   appendedAt(offset: number): number;
   /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels the call. */
   onAvailable(offset: number, wake: () => void): () => void;
@@ -34,7 +34,7 @@ export interface PartitionReads {
   advance(end: number): void;
   /**
    * Reads the end from the file. Returns the time at which the last record was appended; 0 if there is no record. If reading throws, the end
-   * stays as it is.
+   * does not change.
    */
   recover(): number;
   oldestAppendedAt(): number;

@@ -28,14 +28,14 @@ export interface Retention {
 }
 
 /**
- * Removes records older than the topic's retention, at the start and then every minute, but no records that their consumer has not read, and no
- * raw records of any partition that decide about these (`keptFrom`). A failed removal is retried a minute later.
+ * Removes records older than the topic's retention, at the start and then every minute. Keeps records that their consumer has not read, and raw
+ * records (of any partition) that decide whether an unread record is a duplicate (`keptFrom`). A failed removal is retried a minute later.
  */
 export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }: RetentionDeps): Retention {
   let stopped = false;
 
   function keptFromOf(topic: string): number {
-    // Only raw records decide about other records: about duplicates and visitors.
+    // Only raw records affect how later records are processed: whether they are duplicates, and which visitor they have.
     const partitions = topic === TOPIC_RAW ? logs().filter((log) => log.topic === topic) : [];
     return keptFrom(clock(), retentionMs(topic), oldestUnreadAt(partitions, unreadFrom));
   }

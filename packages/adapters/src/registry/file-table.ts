@@ -5,15 +5,15 @@ import { DependencyError } from '@weir/domain/errors';
 import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { createTableStore, type TableStore } from './table-store.ts';
 
-/** Error codes of file systems that cannot give a file a second name. */
+/** Error codes of `link` on file systems that cannot create a hard link. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 type Rows = readonly (readonly [key: string, value: string])[];
 
 /**
  * Opens a small table in one file, for rows whose bytes must be erased when they are removed. (LMDB leaves old bytes in free pages
- * for an unknown time.) Each put replaces the file and then overwrites the bytes of the old file. Until then, the old file has a second name, so
- * that the next put or opening overwrites it after a crash or a failure.
+ * for an unknown time.) Each put replaces the file and then overwrites the bytes of the old file. Until its bytes are overwritten, the old file
+ * has a second name (a hard link), so that after a crash or a failure the next put or the next opening can overwrite it.
  * Rejects with `event_log_unavailable`.
  */
 export async function openFileTable(path: string): Promise<TableStore> {
@@ -25,11 +25,11 @@ export async function openFileTable(path: string): Promise<TableStore> {
   });
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Erases the files that a crash or a failure left behind. The change in the new file was not acknowledged. */
+  /** Erases the files that a crash or a failure left behind. A change in a new file was not acknowledged. */
   async function eraseLeftovers(): Promise<void> {
     // Before the rename, both names belong to the present file.
     if (existsSync(path) && existsSync(old) && statSync(path).ino === statSync(old).ino) await rm(old);
-    // The rename must be durable before the bytes of the old file are lost.
+    // The rename must be durable before the bytes of the old file are overwritten.
     if (existsSync(old)) await syncFolder(dirname(path));
     for (const name of [next, old]) if (existsSync(name)) await erase(name);
   }
@@ -75,7 +75,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Some file systems have no second names. A crash can then leave the old bytes in free blocks. */
+/** Some file systems do not support hard links. A crash can then leave the old bytes in free blocks. */
 async function linkIfPossible(path: string, name: string): Promise<void> {
   try {
     await link(path, name);

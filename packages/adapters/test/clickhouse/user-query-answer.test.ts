@@ -9,7 +9,7 @@ const MB = 1024 * 1024;
 const HEAD = '{"meta":[{"name":"a","type":"String"}],"data":[["x"]';
 const ROW = `,["${'x'.repeat(MB)}"]`;
 
-/** Serves answers of `rows` MB, as a ClickHouse server sends the rows of a constant column: `max_result_bytes` does not limit them. */
+/** Serves answers of `rows` MB. A ClickHouse server can send such answers for a constant column: `max_result_bytes` does not limit them. */
 async function openServer() {
   let rows = 0;
   let sent = 0;

@@ -37,7 +37,7 @@ test('if a broker accepts connections but does not answer, work is rejected, and
   await new Promise((resolve) => silent.close(resolve));
 });
 
-test('a connection that is given up is reset, so that the kernel sends nothing of it later', async () => {
+test('an abandoned connection is reset, so that the kernel sends none of its bytes later', async () => {
   const ended: unknown[] = [];
   const silent = createServer((socket) => {
     socket.on('error', ({ code }: NodeJS.ErrnoException) => ended.push(code));

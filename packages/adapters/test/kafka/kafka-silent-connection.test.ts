@@ -51,7 +51,7 @@ const TOPIC = 'silent';
       await eventually('a session', () => sessions.length > 0 && member.joined());
       const [session] = sessions as [Session];
       proxy.silence();
-      // More than a new connection needs, so the broker has answered heartbeats after it.
+      // Opening a new connection needs fewer answers, so the broker has answered heartbeats too.
       await eventually('answers over new connections', () => proxy.answers() > 12);
       // The broker refuses this commit if it has removed the member.
       const committed = await eventually('the commit', () =>
@@ -70,7 +70,7 @@ const TOPIC = 'silent';
 );
 
 /**
- * A TCP proxy. After `silence`, the connections that are open then forward nothing, but stay open. `answers` counts the pieces of data that the
+ * A TCP proxy. After `silence`, the connections that are open then forward nothing, but stay open. `answers` counts the chunks of data that the
  * broker has sent since then over other connections.
  */
 async function startProxy(targetPort: number) {
@@ -105,7 +105,7 @@ async function startProxy(targetPort: number) {
       for (const socket of open) {
         silent.add(socket);
         socket.unpipe();
-        // Reads and drops the data, so that the end of the other side is noticed.
+        // Reads and discards the data, so that the proxy notices when the other side closes the connection.
         socket.resume();
       }
       answers = 0;

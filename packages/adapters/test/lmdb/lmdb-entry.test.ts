@@ -65,7 +65,7 @@ test('a damaged compressed entry is an error, and not another record', () => {
   }
 });
 
-test('an entry that does not consist of the records of its key is an error, compressed or not', () => {
+test('an entry with another number of records than its key says is an error, compressed or not', () => {
   const entry = entryOf(similar(50));
   const changed = (at: number): Buffer => {
     const copy = Buffer.from(entry);

@@ -87,7 +87,7 @@ describe('the LMDB state store', () => {
     return fold.appliedTo;
   }
 
-  test('first-seen keys are kept as long as a record that they can decide is not processed', async () => {
+  test('first-seen keys are kept until the records that they can show to be duplicates are processed', async () => {
     const HOUR_MS = 3600_000;
     let now = Date.UTC(2030, 0, 1);
     let oldestUnreadAt = now + HOUR_MS;

@@ -54,7 +54,7 @@ function panicked() {
   return { env, writes: createWriteQueue(env as unknown as RootDatabase, fileSpace, Date.now) };
 }
 
-test('after a failed meta page, each job is settled once, as unknown, and later ones are refused', async () => {
+test('after a failed write of the meta page, each job is settled once, as unknown, and later jobs are refused', async () => {
   const { env, writes } = panicked();
   const entries = env as unknown as Entries;
   const log = createPartitionLog('t', 0, { entries, ends: env as unknown as Ends, writes, clock: Date.now });

@@ -60,7 +60,7 @@ describe('a table in one file', () => {
     expect(readdirSync(folder)).toEqual(['salts.json']);
   });
 
-  test('the file keeps its rows if a crash left it with both names', async () => {
+  test('a table keeps its rows if a crash left its file with two names', async () => {
     const table = (await openFileTable(path)).open();
     await table.put('a', '1');
     linkSync(path, `${path}.old`);

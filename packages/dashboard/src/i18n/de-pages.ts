@@ -5,10 +5,10 @@ import type { Entry } from './text-context.tsx';
 export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'install.title': 'Weir auf Ihrer Website einbauen',
   'install.hint':
-    'Wählen Sie einen Weg. Wenn das Gateway eine andere Adresse hat als diese Seite, setzen Sie diese Adresse in den Code ein. Die Seite zeigt Ihre Berichte, sobald der erste Hit angekommen ist.',
+    'Wählen Sie einen Weg. Wenn das Gateway eine andere Adresse hat als diese Seite, setzen Sie die Adresse des Gateways in den Code ein. Die Seite zeigt Ihre Berichte, sobald der erste Hit angekommen ist.',
   'install.waiting': 'Warten auf den ersten Hit…',
   'install.server':
-    'Server brauchen einen API-Schlüssel: Erstellen Sie ihn in den Einstellungen unter „API-Schlüssel“, und setzen Sie ihn in WEIR_KEY ein. Mit dem Idempotenzschlüssel können Sie ein Ereignis wiederholen: Weir speichert es einmal. Der Server-Client erzeugt ihn für jedes Ereignis.',
+    'Server brauchen einen API-Schlüssel: Erstellen Sie ihn in den Einstellungen unter „API-Schlüssel“, und setzen Sie ihn in WEIR_KEY ein. Mit dem Idempotenzschlüssel können Sie ein Ereignis noch einmal senden: Weir speichert es nur einmal. Der Server-Client erzeugt für jedes Ereignis einen Schlüssel.',
   'settings.sections': 'Abschnitte dieser Seite',
   'keys.title': 'API-Schlüssel',
   'keys.hint':

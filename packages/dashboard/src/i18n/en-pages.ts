@@ -2,10 +2,10 @@
 export const EN_PAGES = {
   'install.title': 'Install Weir on your site',
   'install.hint':
-    'Choose one way. If the gateway has another address than this page, put that address into the code. The page opens your reports when the first hit has arrived.',
+    'Choose one way. If the gateway has another address than this page, put the address of the gateway into the code. The page opens your reports when the first hit has arrived.',
   'install.waiting': 'Waiting for the first hit…',
   'install.server':
-    'Servers need an API key: create one in Settings, under "API keys", and put it into WEIR_KEY. The idempotency key makes it safe to send an event again: Weir stores it once. The server client makes one for every event.',
+    'Servers need an API key: create one in Settings, under "API keys", and put it into WEIR_KEY. The idempotency key makes it safe to send an event again: Weir stores the event once. The server client makes a key for every event.',
   'settings.sections': 'Sections of this page',
   'keys.title': 'API keys',
   'keys.hint':

@@ -11,7 +11,7 @@ const OUTCOMES = ['row', 'identify', 'duplicate', 'dropped', 'dead'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 interface LiveRecord {
-  /** Counts the records that the page has received. */
+  /** The number of the record, in the order in which the page has received the records. */
   readonly nth: number;
   readonly appended_at: string | null;
   readonly record: Readonly<Record<string, unknown>> | null;

@@ -24,7 +24,7 @@ export const BOT_REASONS = [
 /** The dimensions that are only for filters, each with the dimension that lists its values. */
 const DONE = { done_event: 'event', viewed_page: 'page' } as const;
 type DoneName = keyof typeof DONE;
-/** Whether the dimension is what a visitor has done (docs/stats.md). */
+/** Whether filters of this dimension are about what a visitor has done (docs/stats.md). */
 export const isDone = (name: string): name is DoneName => Object.hasOwn(DONE, name);
 /** The dimension whose breakdown has the values for a filter. */
 export const valuesDimension = (name: string): string => (isDone(name) ? DONE[name] : name);
@@ -38,7 +38,7 @@ export function dimensionText(texts: Texts, name: string): string {
   return isDimension(name) ? texts.t(dimensionLabel(name)) : name.replace(/^property:/, '');
 }
 
-/** What a filter asks, before its values: for example "Page is", "Has done event:" or "Has not viewed page: matches". */
+/** The text of a filter before its values: for example "Page is", "Has done event:" or "Has not viewed page: matches". */
 export function conditionText(texts: Texts, { dimension, operator }: ReportFilter): string {
   if (!isDone(dimension)) return `${dimensionText(texts, dimension)} ${texts.t(`operator.${operator}`)}`;
   const positive = operator.replace('_not', '') as 'is' | 'contains' | 'matches';

@@ -81,8 +81,8 @@ function fieldOf(object: Readonly<Record<string, unknown>>, field: keyof typeof 
 }
 
 /**
- * Whether the log has the field: under one of its names, also with an empty value, or as a header in an object of headers, where a header that
- * was not sent is missing.
+ * Whether the log has the field. It has the field if one of its names is present, even with an empty value. It also has the field if there is an
+ * object of headers, because this object lacks the headers that the client did not send.
  */
 function hasField(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): boolean {
   return ACCESS_LOG_JSON_FIELDS[field].some((name) => {

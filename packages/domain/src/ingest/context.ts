@@ -53,7 +53,7 @@ export function pageContext(url: string, pathname: string, hostname: string, ref
 
 /**
  * The host and the path of a URL, cut like a hostname and a pathname that a caller sends (docs/api.md, POST /api/collect). Undefined if the
- * text is not a URL with a path: `localhost:3000/a` and `about:blank` are URLs with another scheme than they seem to have, and without a path.
+ * text is not a URL whose path begins with a slash: in `localhost:3000/a`, as in `about:blank`, the text before the first colon is the scheme.
  */
 export function pageOf(url: string): { readonly hostname: string; readonly pathname: string } | undefined {
   if (!URL.canParse(url)) return undefined;

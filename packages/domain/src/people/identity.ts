@@ -91,7 +91,7 @@ export function readBrowserIdentity(
 }
 
 function pickIdentity(body: JsonObject, source: IdentitySource) {
-  // The gateway has answered with the ID that is not blank, so a record has the same one, if there is any.
+  // If one of the two IDs is not blank, the gateway has used it for its answer. So the same ID is read from the record.
   const id = (first: Json | undefined, second: Json | undefined) =>
     sentId(first, second) ?? (source === 'record' ? sent(first, second) : undefined);
   const image = sent(body.image);

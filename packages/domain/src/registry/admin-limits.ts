@@ -260,7 +260,7 @@ export const IMPORT_CHUNK = {
           line: { ...line, minimum: 1 },
           timestamp: { type: 'integer', minimum: 0, exclusiveMaximum: 4_102_444_800_000 },
           ip: { type: 'string', maxLength: 45 },
-          user_agent: { description: 'Left out if the log has no field for it.', type: 'string', maxLength: 1024 },
+          user_agent: { description: 'Absent if the log has no field for it.', type: 'string', maxLength: 1024 },
           url: { type: 'string', minLength: 1, maxLength: 4096 },
           referrer: { type: 'string', maxLength: 4096 },
         },

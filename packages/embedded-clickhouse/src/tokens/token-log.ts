@@ -124,7 +124,7 @@ export function removeDamagedLines(table: TableFolder, from: LogPosition, tempor
 }
 
 /**
- * Makes ClickHouse forget tokens, as it does itself when a part is dropped. The engine must be closed. Throws if the disk is full. The repair of
+ * Makes ClickHouse forget tokens, as it does itself when a part is dropped. The engine must be closed. Throws if the disk is full. The repair at
  * the next start then removes an incomplete line and adds the lines again.
  */
 export function dropTokens(table: TableFolder, entries: readonly TokenEntry[]): void {

@@ -45,7 +45,7 @@ export interface Config {
   readonly guardIntervalMs: number;
   /** If less space than this (at most a quarter of the disk) is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
-  /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container, without 640 MiB, at least 384 MiB. */
+  /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container minus 640 MiB, but at least 384 MiB. */
   readonly clickhouseMemoryBytes: number | undefined;
   readonly engines: EngineConfig;
   /** Undefined if Weir does not archive. */
@@ -115,7 +115,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads the settings. Throws `ConfigError` with every problem; an empty variable counts as not set. `namedRoles`: the roles that the command line
- * names. Empty if it names none, and the process has all roles.
+ * names. If it names none, the list is empty, and the process has all roles.
  */
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -260,7 +260,7 @@ function readBackup(reader: EnvReader, { kafka, clickhouse }: EngineConfig): Bac
   if (to !== undefined && (kafka !== undefined || clickhouse !== undefined)) {
     const name = kafka === undefined ? 'CLICKHOUSE_URL' : 'KAFKA_BROKERS';
     reader.problem(
-      `WEIR_BACKUP_TO makes no backups together with ${name}, because Weir backs up only its embedded engines: remove it, and back up your engines (docs/operations.md, Backups)`,
+      `WEIR_BACKUP_TO makes no backups together with ${name}, because Weir backs up only its embedded engines: remove WEIR_BACKUP_TO, and back up your engines (docs/operations.md, Backups)`,
     );
   }
   return {

@@ -99,7 +99,7 @@ function readKafka(env: EnvReader): KafkaConfig | undefined {
   };
 }
 
-/** Settings that only make sense for Kafka. A missing or empty list of brokers beside them would silently start the embedded log. */
+/** Reports settings that are only for Kafka. Without brokers, Weir would ignore them silently and start the embedded log. */
 function reportKafkaWithoutBrokers(env: EnvReader, isTls: boolean): void {
   if (env.text('KAFKA_BROKERS') !== undefined) {
     env.problem('KAFKA_BROKERS contains no broker: write host:port pairs separated by commas, or remove the variable');
@@ -129,7 +129,7 @@ function readRedis(env: EnvReader): RedisConfig | undefined {
   const ca = readPem(env, 'REDIS_TLS_CA_FILE');
   if (ca !== undefined && !url.startsWith('rediss')) {
     env.problem(
-      'REDIS_TLS_CA_FILE needs TLS, which is used if REDIS_URL begins with rediss: otherwise passwords are sent unencrypted',
+      'REDIS_TLS_CA_FILE needs TLS: write a REDIS_URL that begins with rediss. Without TLS, passwords are sent unencrypted',
     );
   }
   return { url, tls: ca === undefined ? undefined : { ca } };

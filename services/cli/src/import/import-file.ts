@@ -166,7 +166,7 @@ async function sendChunks(
       sent.catch(() => undefined);
     }
   } catch (error) {
-    // Also after an interruption while the file was read, the result counts the chunk that is being sent.
+    // After an interruption, the chunk that is being sent still counts in the result.
     if (!interrupted.aborted) throw error;
   }
   const after = await sent;

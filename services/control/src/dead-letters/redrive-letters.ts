@@ -82,8 +82,8 @@ function problemOf(result: LetterResult['result'], found: { readonly reason: str
 }
 
 /**
- * Appends the records in their order. Returns the error reply if the log did not store all of them. A replay can have begun while the call waited, and
- * it only knows the letters that were redriven before. So each append is preceded by another check.
+ * Appends the records in their order. Returns the error reply if the log did not store all of them. A replay can have begun while the call waited. It
+ * takes account only of letters that were redriven before it began, so this function checks for a replay before each append.
  */
 async function append(
   { eventLog, registry }: Pick<AdminDeps, 'eventLog' | 'registry'>,

@@ -15,7 +15,7 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   // An insert writes to the tables one after the other. Its rows in other tables may have been deleted above, although its rows in
   // `records` cannot be read yet. After the wait, the refill below reads them.
   await task.analytics.runningInsertsEnd(task.database);
-  // After the wait, because a build of the days may have been running too. Further builds do not begin.
+  // This comes after the wait, because a build of these days may have been running until then. No other build begins meanwhile.
   await invalidateBuilds(task);
   await removeSlots(task);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
@@ -134,7 +134,7 @@ async function removeSlots(task: EraseTables): Promise<void> {
   );
 }
 
-/** The condition on rows whose columns have the values of an erased record. */
+/** The condition for rows whose `columns` have the same values as `select` has for an erased record. */
 function madeFrom(
   { database, person }: Pick<EraseTables, 'database' | 'person'>,
   columns: string,

@@ -76,7 +76,7 @@ function tables({
   ];
 }
 
-/** A row as JSON. It is the text of ClickHouse, because JavaScript would round integers above 2^53. */
+/** A row as JSON. ClickHouse writes this text, because JavaScript would round integers above 2^53. */
 interface Line {
   readonly line: string;
 }

@@ -20,7 +20,7 @@ export interface ErasureRequest {
 
 /** After this time, a change of the registry has reached every process. */
 export const REGISTRY_LAG_MS = 2_000;
-/** The time that is enough to remove the rows of most sites from the registry. */
+/** Removing a site from the registry takes at most this time for most sites. */
 const REMOVAL_MS = 1_000;
 
 /** The maximum number of erasures that wait or run. */
@@ -36,7 +36,7 @@ export function isSwapping(registry: Registry): boolean {
   return pause !== undefined && !pause.over;
 }
 
-/** Like `storeErasure`. But resolves with undefined, and stores nothing, if too many erasures wait or run. */
+/** Like `storeErasure`, but resolves with undefined and stores nothing if too many erasures wait or run. */
 export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
   const open = deps.registry.erasures().filter(({ phase }) => phase !== 'done');
   return open.length >= OPEN_ERASURES_MAX ? undefined : storeErasure(deps, request);

@@ -54,7 +54,7 @@ const PUBLISH_AGAIN_MS = 5_000;
  * 1. `waiting`: waits until every record that was in the log at the time of the request is stored. Records of the person from that time or
  *    before are then no longer stored, because the enrichers apply the tombstone.
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone. If there are any, waits again until every record
- *    that is in the log is stored: an enricher can have processed records of these devices before.
+ *    that is in the log is stored: an enricher can have processed records of these devices before it had the new entries.
  * 3. `deleting`: deletes the state and the rows.
  * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the
  *    records of the person from segments and Parquet files. The same pass does this for the erasures of the site that were done while there
@@ -129,7 +129,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const asked = partsOf();
     const [first] = asked;
     if (first === undefined) throw new Error(`the erasure ${erasureId} has no tombstone`);
-    // An insert fills `records` before the tables of links and payment customers.
+    // An insert fills `records` before the tables of links and payment customers, which `findLinked` reads.
     const live = (await liveAndShadow(analytics)).find((one) => Boolean(one.live));
     await analytics.runningInsertsEnd(live?.name ?? '');
     const linked = await findLinked(analytics, { ...first, entries: asked.flatMap(({ entries }) => entries) });
@@ -137,7 +137,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const added = linked.filter((entry) => !entries.includes(entry));
     assertOwn();
     for (const part of tombstoneParts({ ...first, part: asked.length }, added)) await registry.putTombstone(part);
-    // Also if an earlier attempt has added all of them, because that attempt may not have waited.
+    // This is needed even if an earlier attempt has added all entries, because that attempt may have ended before this wait.
     if (linked.length > 0) {
       if (!work.alone) await pause(REGISTRY_LAG_MS, undefined, { signal });
       await storedUpTo(await readEnds());

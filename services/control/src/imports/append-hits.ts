@@ -24,7 +24,7 @@ export async function appendHits(
     const sealed = deps.addressSealer.seal(ip, receivedAt);
     const sealedIp = typeof sealed === 'string' ? sealed : await sealed;
     if (sealedIp === undefined) return 'refused';
-    // A client without a user agent is a bot. If the log has no field for it, nothing is known about the client.
+    // A client without a user agent is a bot. If the log has no field for the user agent, nothing is known about the client.
     const hasNoField = hit.user_agent === undefined;
     const userAgent = hit.user_agent ?? '';
     const head = {

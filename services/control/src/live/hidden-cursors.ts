@@ -5,7 +5,7 @@ const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** The characters of an offset below 36^7, and the dot before the next one. */
+/** The number of characters of an offset below 36^7 (in base 36), plus the dot before the next offset. */
 const OFFSET_CHARS = 8;
 
 /**
@@ -14,7 +14,7 @@ const OFFSET_CHARS = 8;
 export interface HiddenCursors {
   /** The encrypted cursor. Its length does not depend on the offsets. */
   hide(cursor: string): string;
-  /** The cursor. An empty text if `hide` did not return the text, or if the key has changed since. */
+  /** Returns the cursor. Returns an empty text if `text` does not come from `hide`, or if the key has changed since. */
   reveal(text: string): string;
 }
 
@@ -25,7 +25,7 @@ interface HiddenCursorsDeps {
 
 export function createHiddenCursors({ registry, randomBytes }: HiddenCursorsDeps): HiddenCursors {
   const ownSecret = randomBytes(KEY_BYTES);
-  /** All processes share the secret of the sessions. It does not exist before the first user has signed in. */
+  /** All processes share the secret of the sessions. This secret does not exist before the first user has signed in. */
   const key = (): Buffer => {
     const shared = registry.sessionSecret()?.secret;
     const secret = shared === undefined ? ownSecret : Buffer.from(shared, 'hex');

@@ -24,7 +24,7 @@ export interface LiveListener {
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;
-  /** Returns a cursor as the listener may read it. */
+  /** Returns the event ID that the listener gets for a cursor. */
   readonly eventId: (cursor: string) => string;
   /** Returns false when the listener is not allowed to read the events any more. */
   readonly isAllowed: () => boolean;

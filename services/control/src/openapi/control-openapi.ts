@@ -61,7 +61,7 @@ function operationObject({ operation, role, body, bodyBytesMax = BODY_BYTES_MAX 
         415: jsonResponse('The Content-Encoding is not supported.', ENVELOPE, ACCEPT_ENCODING),
       }),
       431: jsonResponse('The request line and the headers are over 16 KiB.', ENVELOPE),
-      500: jsonResponse('An error of Weir, which its log describes.', ENVELOPE),
+      500: jsonResponse('An internal error of Weir. The log of Weir describes it.', ENVELOPE),
       503: jsonResponse('The event log or ClickHouse is not available: send it again.', ENVELOPE, RETRY_AFTER),
       ...responses,
     },

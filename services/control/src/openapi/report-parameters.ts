@@ -57,7 +57,7 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
   compare: { description: 'Adds the numbers of another period.', schema: { enum: COMPARISONS } },
   filter: {
     description:
-      'DIMENSION:OPERATOR:VALUE,VALUE, for example country:is:DE,FR. Operators: is, is_not, contains, contains_not, matches, matches_not (* stands for any characters). All filters must hold. done_event and viewed_page compare what the visitor has done in the period. A backslash before , : or \\ makes it an ordinary character. ' +
+      'DIMENSION:OPERATOR:VALUE,VALUE, for example country:is:DE,FR. Operators: is, is_not, contains, contains_not, matches, matches_not (* stands for any characters). All filters must hold. done_event and viewed_page select visitors by what they have done in the period. A backslash before , : or \\ makes it an ordinary character. ' +
       `At most ${FILTER_VALUES_MAX} values of at most ${FILTER_VALUE_CHARS_MAX} chars.`,
     schema: { type: 'array', maxItems: FILTERS_MAX, items: { ...text, pattern: FILTER } },
     style: 'form',

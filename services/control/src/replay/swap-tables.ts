@@ -51,7 +51,7 @@ export interface SwapDeps {
  * behind.
  */
 const REACH_WITHIN_MS = 60_000;
-/** How long after its beginning, or after the request of the pause, a swap is tried again because a dependency is not available. */
+/** While a dependency is not available, a swap is tried again for this time after its beginning, or after it requested the pause of the writers. */
 const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 const INTERRUPTED = 'the swap was interrupted before tables were exchanged';
@@ -115,7 +115,7 @@ async function prepare(
 ): Promise<readonly SwapPosition[] | string> {
   const { registry, shadow, liveWriters, filling, signal, migrateShadow } = deps;
   await migrateShadow(state);
-  // The exchange reloads the dictionaries while the tables are closed, and cannot be cancelled any more. So a reload that fails refuses the swap here.
+  // The exchange reloads the dictionaries while the tables are closed, and a swap cannot be cancelled then. So a failed reload must refuse the swap here.
   await shadow.reloadDictionaries();
   const erasing = () => erasureSince(registry, startedAt({ ...replay, state }));
   const erasure = erasing();
@@ -144,7 +144,7 @@ async function prepare(
   return problem ?? (liveWriters.holds(swap.number) ? positions : INTERRUPTED);
 }
 
-/** Returns the refusal for an error of `prepare`, or throws the error if the swap is tried again. */
+/** Returns the reason why an error of `prepare` refuses the swap, or throws the error if the swap is tried again. */
 function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, swap: ReplaySwap, error: unknown): string {
   if (signal.aborted || isDependencyError(error, 'partition_lost')) throw error;
   const code = isDependencyError(error) ? error.code : 'bug';

@@ -75,7 +75,7 @@ export type TakeTurn = <T>(siteId: string, signal: AbortSignal, work: () => Prom
 /**
  * Runs at most `runningMax` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. A waiting task is
  * removed when its signal aborts. Rejects with `analytics_unavailable` if too many tasks of the site, or of all sites, wait. `siteId` is empty for
- * tasks that belong to no site. `what`: the name of the tasks in this error.
+ * tasks that belong to no site. `what`: the name of the tasks in the error message.
  */
 export function createTurns(runningMax: number, what = 'reports'): TakeTurn {
   const waiting = new Map<string, Set<() => void>>();

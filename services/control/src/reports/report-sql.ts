@@ -115,7 +115,7 @@ export interface ScopeSql {
   readonly began: string;
 }
 
-/** The conditions for counted rows, before the filters. */
+/** The conditions for the rows that a report counts without its filters. */
 function countedConditions({ withBots, withInternalEvents = false }: AskedScope): readonly string[] {
   return [...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]), ...(withBots ? [] : ["bot = ''"])];
 }
@@ -129,7 +129,7 @@ interface Filtered {
   readonly visitor: string;
 }
 
-/** The condition for rows that pass a filter which is not on a dimension of visits. `column`: the SQL of the value of the row. */
+/** The condition for rows that pass a filter. The filter must not be on a dimension of visits. `column`: the SQL of the value of the row. */
 export function filterCondition(
   scope: AskedScope,
   { filter, name }: NamedFilter,

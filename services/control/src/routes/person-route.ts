@@ -23,7 +23,7 @@ export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest
   if (isLonger(userId, USER_ID_CHARS_MAX)) return invalid(`user_id must be at most ${USER_ID_CHARS_MAX} chars`);
   const salt = Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
   const pieces = exportPerson(exportedTables, { siteId, visitorId, userId, at: clock(), salt });
-  // An error that is thrown before the answer begins gets an error status.
+  // The answer has not begun yet, so an error here gets an error status.
   const first = await pieces.next();
   return { status: 200, stream: Readable.from(all()), contentType: 'application/json' };
 

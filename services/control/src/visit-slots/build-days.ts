@@ -84,8 +84,8 @@ function nextBuild(facts: readonly DayFact[], now: number): number {
 
 /**
  * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
- * hour after it was replaced, because a report may have begun to read it. A build with a number from the future stays until that time has come: it is not
- * known when it was replaced.
+ * hour after it was replaced, because a report may have begun to read it. A build whose number is a time in the future stays until that time, because it is not
+ * known when the build was replaced.
  */
 export async function removeOldSlots({ analytics, clock, change }: BuildContext, siteId: string): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;

@@ -95,7 +95,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
         logger.error({ site: siteId, problem: problemText(error) }, 'the reports of a built day cannot be compared');
       });
     }
-    // A site that now has fewer rows can have old slots too.
+    // A site that now has fewer rows than `siteRowsMin` can have old slots too.
     const stored = await analytics.select<{ site: string }>(
       'SELECT DISTINCT toString(site_id) AS site FROM visit_slots ORDER BY site',
     );

@@ -12,7 +12,7 @@ afterAll(() => weir.close());
 
 let ids = 0;
 
-/** Appends a record as a gateway does that still knows the site. */
+/** Appends a record like a gateway that does not know yet that the site was removed. */
 async function append(siteId: string): Promise<void> {
   const eventId = `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`;
   const head = { eventId, kind: 'event', siteId, receivedAt: weir.clock(), sealedIp: '' } as const;

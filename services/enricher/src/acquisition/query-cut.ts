@@ -29,7 +29,7 @@ export function cutUrl(url: string, cut: QueryCut | undefined): string {
 
 /**
  * Removes query parameters from a path: campaign parameters and click IDs, because they have their own columns, and those that the site does not
- * keep. The path of a site whose pages are in the fragment (`/#/reset?token=…`) has a query in its fragment.
+ * keep. If the pages of a site are in the fragment (`/#/reset?token=…`), the query is in the fragment too.
  */
 export function cutPath(path: string, cut: QueryCut | undefined): string {
   const keeps = (name: string) => !isCampaignParameter(name) && (cut === undefined || cut.names.has(name));

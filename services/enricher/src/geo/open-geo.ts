@@ -82,7 +82,7 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       const later = await geoSignature(own).catch(() => '');
       if (later !== now) return;
       const reason = messageOf(error);
-      // A failure of the operating system, such as too many open files, can pass. Otherwise the same bytes would be refused again.
+      // An error of the operating system, such as too many open files, can be temporary. After any other error, the same bytes would be refused again.
       if (!isSystemError(error)) refused = { signature: now, reason };
       refuse(reason);
     }

@@ -40,6 +40,6 @@ function zoneOf(sent: string): string | undefined {
     return undefined;
   }
   if (name.toLowerCase() === sent.toLowerCase()) return name;
-  // Another name of the same zone, such as Europe/Kyiv for Europe/Kiev. Intl does not say how it is written.
+  // `sent` is another name of the zone, such as Europe/Kyiv for Europe/Kiev. Intl does not return the IANA spelling of such a name.
   return ALIAS.test(sent) ? sent : undefined;
 }

@@ -26,7 +26,7 @@ const READ_BYTES_MAX = 1024 * 1024;
 /** The log returns at least one record for any limit of bytes, and one record is enough to find the raw offset at a position. */
 const PROBE_BYTES_MAX = 1;
 const STEP_RECORDS_MIN = 1_024;
-/** A former owner of the partition can append the outcomes of one batch late, after outcomes of the new owner. These are fewer outcomes than this. */
+/** A former owner of the partition can append the outcomes of one batch late, after outcomes of the new owner. A batch has fewer outcomes than this. */
 const LATE_RECORDS_MAX = 4_096;
 /** The beginning of a row (JSONCompactEachRow) whose first column, `outcome`, is `duplicate`. */
 const DUPLICATE = Buffer.from('["duplicate"');
@@ -59,7 +59,7 @@ function createOutcomeReader(
       nth = 0;
       last = undefined;
       position = first;
-      /** The step to the first of the last probes that were all at `raw` or lower. */
+      /** The step at which the present series of probes at `raw` or lower began. Undefined if the last probe was higher. */
       let lowSince: number | undefined;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
         const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
@@ -69,7 +69,7 @@ function createOutcomeReader(
           continue;
         }
         lowSince ??= step;
-        // One low probe does not suffice: it can be a late repeat, and the first outcome of `raw` is then before it.
+        // One probe at `raw` or lower does not suffice: it can be a late repeat, and the first outcome of `raw` is then before this repeat.
         if (step - lowSince < LATE_RECORDS_MAX) continue;
         position = end - step;
         return;

@@ -72,8 +72,8 @@ export interface DecodedEvent {
   readonly sealedIp: string;
   readonly userAgent: string;
   /**
-   * False if the user agent may belong to the HTTP library of a server, and not to the visitor, or if the event is of an access log that has
-   * no user agents.
+   * False if the user agent may belong to the HTTP library of a server, and not to the visitor, or if the event comes from an access log
+   * without user agents.
    */
   readonly ownUserAgent: boolean;
   /** The device type and platform from the context of a server event. They win over the user agent. */

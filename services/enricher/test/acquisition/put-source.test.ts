@@ -227,7 +227,7 @@ describe('the columns of a hit', () => {
     expect(alone).toMatchObject({ pathname: '/a?x=1', click_id_type: 'gclid', via: 'v', ref: 'r', source_param: 's' });
   });
 
-  test('the fragment of a path can have a query too, of which tags and click IDs are removed', async () => {
+  test('tags and click IDs are also removed from a query in the fragment of a path', async () => {
     const [row] = await harness.enrich({ body: pageview({ pathname: '/#/a?x=1&gclid=2&token=3#b' }) });
     expect(row?.pathname).toBe('/#/a?x=1&token=3#b');
   });

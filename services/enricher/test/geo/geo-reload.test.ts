@@ -113,7 +113,7 @@ test('a bad file that is put in place a second time is a problem again', async (
 });
 
 test('a file that could not be read once is read again, although it has not changed', async () => {
-  // Another length, so that the change is seen on a file system with coarse times too.
+  // The length differs, so that the change is also detected on a file system with coarse timestamps.
   writeFileSync(path, city('Newest', '2026-04-01'));
   const failure = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'open' });
   jest.spyOn(promises, 'readFile').mockRejectedValueOnce(failure);
@@ -123,7 +123,7 @@ test('a file that could not be read once is read again, although it has not chan
   expect([cityNow(), geo.problem]).toEqual(['Newest', '']);
 });
 
-test('two builds of one day are two kinds of data: known addresses are looked up again', async () => {
+test('after a reload of data with the same build date, addresses in the cache are looked up again', async () => {
   const cityOf = createGeoColumns(geo);
   expect(cityOf(IP).json).toContain('"Old"');
   writeFileSync(path, city('Corrected', '2026-03-01'));

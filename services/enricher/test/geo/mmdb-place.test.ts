@@ -13,7 +13,7 @@ describe("MaxMind's layout", () => {
     [{ country: { iso_code: 'DE' }, subdivisions: [{ iso_code: 'Bavaria!' }] }, { region: '' }],
     [{ subdivisions: [{ iso_code: 'CA' }] }, { country: '', region: '' }],
     [{ city: { names: { de: 'München', en: 'Munich' } } }, { city: 'Munich' }],
-    // DB-IP's own files have the districts of cities in this layout.
+    // DB-IP's own files have this layout, and the names of cities can contain a district.
     [{ country: { iso_code: 'DE' }, city: { names: { en: 'Berlin (Bezirk Mitte)' } } }, { city: 'Berlin' }],
     [
       { country: { iso_code: 'TW' }, subdivisions: [{ names: { en: 'Taiwan' } }], city: { names: { en: 'Taichung' } } },

@@ -42,7 +42,7 @@ describe('language and time zone of the body win over the header and the locatio
   test.each([
     ['europe/berlin', 'Europe/Berlin'],
     ['AMERICA/SAO_PAULO', 'America/Sao_Paulo'],
-    // Another name of Europe/Kiev, and Intl does not say how it is written.
+    // Another name of Europe/Kiev. Intl does not return the IANA spelling of such a name.
     ['europe/kyiv', 'Europe/London'],
   ])('zone %s is stored as %s', async (timezone, stored) => expect((await row({ timezone }))?.timezone).toBe(stored));
 

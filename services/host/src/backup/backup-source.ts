@@ -87,7 +87,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
         throw new DependencyError('event_log_unavailable', 'the end of the pause cannot be stored');
       return { partsDir, definitions, release };
     } catch (error) {
-      // First the pause: while it lasts, the writer stores nothing.
+      // The pause ends first, because the writer stores nothing during the pause.
       await endPause();
       await release().catch((err: unknown) =>
         logger.warn({ err }, 'the frozen parts of a failed backup cannot be removed: the next backup will try again'),

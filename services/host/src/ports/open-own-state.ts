@@ -11,7 +11,7 @@ export interface OpenOwnStateDeps {
   readonly disk: DiskSpace | undefined;
 }
 
-/** The embedded log, in the thread that owns it or in another one. */
+/** The embedded log, in the thread that owns it or in another thread. */
 export interface LogWithUnread {
   oldestUnreadAt(topic: string, group: string): Promise<number>;
 }

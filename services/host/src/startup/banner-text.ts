@@ -21,7 +21,7 @@ export function bannerText({ baseUrl, hasDashboard, demoKey, newAdminToken }: Ba
     lines.push(
       `  snippet      <script defer src="${baseUrl}/weir.js" data-site="${DEMO_SITE_ID}"></script>`,
       '',
-      'Send a server event. The idempotency key makes it safe to send it again: Weir stores it once.',
+      'Send a server event. The idempotency key makes it safe to send the event again: Weir stores it once.',
       `  curl -X POST ${baseUrl}/api/v1/events \\`,
       `    -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' \\`,
       `    -d '{"name": "signup", "user_id": "u_1", "value": 49, "idempotency_key": "signup-u_1"}'`,

@@ -25,7 +25,7 @@ const HEARTBEAT_MS = 5_000;
 const HEARTBEATS_MISSED_MAX = 12;
 /** Node chooses a lower limit for the heap only on a machine or in a container with about 1 GB of memory. */
 const SMALL_HEAP_BYTES = 1024 ** 3;
-/** The space of young objects of the thread, in MB, if the heap is small. `npm start` sets 32, for which V8 reserves about 50 MB more. */
+/** The semi-space (for young objects) of the thread, in MB, if the heap is small. `npm start` sets 32 MB, for which V8 reserves about 50 MB more. */
 const SMALL_SEMI_SPACE_MB = 8;
 const PIPELINE_ROLES: readonly Role[] = ['enricher', 'writer', 'archiver'];
 

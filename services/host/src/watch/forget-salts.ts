@@ -7,7 +7,7 @@ import type { Logger } from '@weir/runtime/logger';
 
 export interface ForgetSaltsDeps {
   readonly registry: Registry;
-  /** When the oldest raw record was appended that the enricher has not processed; `Infinity` if there is none, and with Kafka. */
+  /** The time at which the oldest raw record that the enricher has not processed was appended; `Infinity` if there is none, and with Kafka. */
   readonly oldestUnreadAt: () => Promise<number>;
   readonly rawRetentionMs: number;
   readonly intervalMs: number;

@@ -138,7 +138,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         if (LOST.has(type)) return type;
         options.onError(eventLogUnavailable(`cannot send a heartbeat in group ${groupId}`, error));
         failures += 1;
-        // The first heartbeat over a new connection is sent at once: little of the session timeout is left.
+        // The first heartbeat over a new connection is sent at once, because little of the session timeout is left.
         if (failures === 1) continue;
       }
       await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);

@@ -6,7 +6,7 @@ import { joinKafkaGroup, type Session } from './kafka-group-member.ts';
 import { type PartitionWorker, startPartitionWorker } from './kafka-partition-worker.ts';
 
 export interface SubscribeDeps {
-  /** Heartbeats have connections of their own, because a long poll would delay them. */
+  /** For joins and commits. Fetches have other connections, because a long poll would delay the requests behind it. */
   readonly groupLink: KafkaLink;
   readonly heartbeatLink: KafkaLink;
   readonly fetchLink: KafkaLink;

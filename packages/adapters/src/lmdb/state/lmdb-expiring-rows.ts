@@ -56,7 +56,7 @@ export interface Sweep {
 
 export interface SweptTable {
   readonly rows: ExpiringRows;
-  /** Resolves with a time. Rows that expire after it are kept, even if they have expired. If it rejects, nothing is removed. */
+  /** Resolves with a time. Expired rows are kept too if their expiry time is after this time. If the promise rejects, nothing is removed. */
   readonly keptAfter?: () => Promise<number>;
 }
 

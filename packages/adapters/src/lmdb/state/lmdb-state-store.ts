@@ -25,8 +25,8 @@ export interface LmdbStateStoreConfig {
    */
   readonly firstSeenKeptMs?: number;
   /**
-   * When the oldest raw record was appended that the enricher has not processed; `Infinity` if there is none. First-seen keys that can decide whether
-   * it is a duplicate are kept for longer than `firstSeenKeptMs`. Default: no record waits for so long.
+   * The time at which the oldest raw record that the enricher has not processed was appended; `Infinity` if there is none. First-seen keys that can
+   * show that this record is a duplicate are kept for longer than `firstSeenKeptMs`. Default: `Infinity`.
    */
   readonly oldestUnreadAt?: () => Promise<number>;
   /** Limit of pending claims; further claims are refused. Default 100,000. */

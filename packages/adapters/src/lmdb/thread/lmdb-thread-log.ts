@@ -26,7 +26,7 @@ export interface ThreadLog extends EventLog {
   /** Call it when the partition has durable records up to `end` (exclusive). From then on, these records can be read. */
   advance(topic: string, partition: number, end: number): void;
   changeRow(name: string, key: string, value: string | undefined): void;
-  /** When the oldest record was appended that the group has not committed; `Infinity` if there is none. */
+  /** The time at which the oldest record that the group has not committed was appended; `Infinity` if there is none. */
   oldestUnreadAt(topic: string, group: string): Promise<number>;
 }
 

@@ -53,7 +53,7 @@ export function withPeriodOptions(command: Command): Command {
 export function withFilterOption(command: Command): Command {
   return command.option(
     '--filter <filter>',
-    'DIMENSION:OPERATOR:VALUE,VALUE; may be repeated; done_event and viewed_page: what the visitor has done in the period',
+    'DIMENSION:OPERATOR:VALUE,VALUE; may be repeated; done_event and viewed_page select visitors by what they have done in the period',
     (text, earlier: string[]) => [...earlier, text],
     [],
   );

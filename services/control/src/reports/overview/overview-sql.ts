@@ -43,7 +43,7 @@ export const startOfKey = (key: number): number => key % ZONE_STEP;
 
 /**
  * ClickHouse limits a parameter to 128 KiB. A number has up to 16 digits, so a list of numbers is divided into parameters of at most this many
- * numbers. There are about 60 lists of starts at most: the zones of most countries have those of other zones.
+ * numbers. There are at most about 60 different lists of bucket starts, because many time zones have the same starts.
  */
 const CUTS_MAX = 7_000;
 

@@ -4,7 +4,7 @@ import type { Filter, FilterOperator } from '../filter.ts';
 import { conditionOf, type Parameters } from '../parameters.ts';
 import { NO_KEY } from './visit-rows.ts';
 
-/** Each operator that excludes visitors, with the operator for what they have done. */
+/** Each operator that excludes visitors, with the operator that selects the same visitors. */
 const OPPOSITES: Readonly<Partial<Record<FilterOperator, FilterOperator>>> = {
   is_not: 'is',
   contains_not: 'contains',
@@ -19,13 +19,13 @@ interface DoneScope {
   /** The conditions for rows of `records` that count and have the type of the dimension. */
   readonly counted: readonly string[];
   readonly parameters: Parameters;
-  /** The days that the report reads from `visit_slots`. The visitors of these days are read from there too. */
+  /** The days that the report reads from `visit_slots`. The list of visitors is read from `visit_slots` too for these days. */
   readonly built: BuiltRun | undefined;
 }
 
 /**
- * A filter on what visitors have done (docs/decisions/0053), as a condition for the visitor of a row. Rows without a visitor are never in the
- * list, so they pass only the filters that exclude visitors.
+ * A filter on what visitors have done (docs/decisions/0053), as a condition for the visitor of a row. Rows without a visitor are never in the list
+ * of visitors, so they pass only the filters that exclude visitors.
  */
 export function doneCondition(filter: Filter, { visitor, name, counted, parameters, built }: DoneScope): string {
   const { dimension } = filter;
