@@ -207,7 +207,7 @@ describe('an invalid parameter is refused, and the message names it', () => {
         .replaceAll('"', '')
         .split(',');
     expect(await messageOf('breakdown', 'dimension=x')).toContain(
-      `one of ${enumOf('breakdown', 'dimension').join(', ')}, property:NAME"`,
+      `one of ${enumOf('breakdown', 'dimension').join(', ')}, property:NAME (`,
     );
     for (const name of ['period', 'interval', 'compare', 'bots', 'explain']) {
       expect(await messageOf('stats', `${name}=x`)).toContain(`one of ${enumOf('stats', name).join(', ')}"`);
