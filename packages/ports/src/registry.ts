@@ -153,9 +153,14 @@ export interface ImportLedgerEntry {
 export interface Erasure {
   readonly siteId: string;
   readonly erasureId: string;
-  /** The time of the request in Unix milliseconds. Records that were received later are not erased. */
+  /**
+   * The time of the request in Unix milliseconds. Records that were received later are not erased. If the erasure removes its site, it is the
+   * time from which on no gateway accepts records of the site. It is then moved forward until `ends` is set.
+   */
   readonly at: number;
   readonly whole: boolean;
+  /** True if the erasure also removes its site. The site is certain to be removed when `ends` is set. */
+  readonly removesSite?: boolean;
   /** How many visitors the request names, and how many users. */
   readonly visitors: number;
   readonly users: number;

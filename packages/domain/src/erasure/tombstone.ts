@@ -9,7 +9,7 @@ export interface Tombstone {
   readonly erasureId: string;
   /** The number of the part, from 0. A large erasure has several parts. */
   readonly part: number;
-  /** The time of the request in Unix milliseconds. Records that were received later are not erased. */
+  /** The time of the erasure (`Erasure.at`) in Unix milliseconds. Records that were received later are not erased. */
   readonly at: number;
   /** All erasures of a site have the same salt, so that the IDs of a record are hashed only once. */
   readonly salt: string;

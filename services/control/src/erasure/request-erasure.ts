@@ -11,17 +11,12 @@ export interface ErasureRequest {
   readonly users: readonly string[];
   /** True if all records of the site are erased. */
   readonly whole: boolean;
-  /**
-   * True if the caller removes the site next, or has just removed it. Gateways can accept records of the site until they learn that it was
-   * removed. These records are erased too, if the caller removes the site within `REMOVAL_MS`.
-   */
+  /** True if the erasure also removes the site, with the records that gateways accept until they know that the site was removed. */
   readonly removesSite?: boolean;
 }
 
 /** After this time, a change of the registry has reached every process. */
 export const REGISTRY_LAG_MS = 2_000;
-/** Removing a site from the registry takes at most this time for most sites. */
-const REMOVAL_MS = 1_000;
 
 /** The maximum number of erasures that wait or run. */
 const OPEN_ERASURES_MAX = 100;
@@ -36,23 +31,18 @@ export function isSwapping(registry: Registry): boolean {
   return pause !== undefined && !pause.over;
 }
 
-/** Like `storeErasure`, but resolves with undefined and stores nothing if too many erasures wait or run. */
-export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
-  const open = deps.registry.erasures().filter(({ phase }) => phase !== 'done');
-  return open.length >= OPEN_ERASURES_MAX ? undefined : storeErasure(deps, request);
-}
-
 /**
  * Stores a new erasure and its tombstones (docs/glossary.md). Once the promise has resolved, the erasure is certain to be carried out later, even after a
- * crash. Call it within `runExclusive`.
+ * crash. Resolves with undefined, and stores nothing, if too many erasures wait or run. Call it within `runExclusive`.
  */
-export async function storeErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure> {
+export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
   const { registry, clock, randomBytes } = deps;
   const { siteId, visitors, users, whole, removesSite = false } = request;
   const earlier = registry.erasures();
+  if (earlier.filter(({ phase }) => phase !== 'done').length >= OPEN_ERASURES_MAX) return undefined;
   const salt = registry.tombstones(siteId)[0]?.salt ?? Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
   const erasureId = randomId('erasure', randomBytes);
-  const at = clock() + (removesSite ? REMOVAL_MS + REGISTRY_LAG_MS : 0);
+  const at = clock();
   const entries = [
     ...visitors.map((id) => entryOf('v', erasureHash(salt, siteId, 'v', id))),
     ...users.map((id) => entryOf('u', erasureHash(salt, siteId, 'u', id))),
@@ -66,7 +56,8 @@ export async function storeErasure(deps: AdminDeps, request: ErasureRequest): Pr
   }
   for (const part of parts) await registry.putTombstone(part);
   const counts = { visitors: visitors.length, users: users.length };
-  const erasure: Erasure = { siteId, erasureId, at, whole, ...counts, phase: 'waiting', removed: {}, begun: {} };
+  const asked = { siteId, erasureId, at, whole, ...counts, ...(removesSite && { removesSite }) };
+  const erasure: Erasure = { ...asked, phase: 'waiting', removed: {}, begun: {} };
   await registry.putErasure(erasure);
   return erasure;
 }

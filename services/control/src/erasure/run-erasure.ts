@@ -51,8 +51,8 @@ const PUBLISH_AGAIN_MS = 5_000;
 
 /**
  * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
- * 1. `waiting`: waits until every record that was in the log at the time of the request is stored. Records of the person from that time or
- *    before are then no longer stored, because the enrichers apply the tombstone.
+ * 1. `waiting`: removes the site if the erasure does that. Then waits until every record that was in the log at the time of the request is
+ *    stored. Records of the person from that time or before are then no longer stored, because the enrichers apply the tombstone.
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone. If there are any, waits again until every record
  *    that is in the log is stored: an enricher can have processed records of these devices before it had the new entries.
  * 3. `deleting`: deletes the state and the rows.
@@ -102,14 +102,35 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
   async function waitUntilStored(): Promise<void> {
     const { alone } = work;
+    if (own().removesSite === true && own().ends === undefined) await removeSite();
     const { at, ends: known } = own();
-    // If the site was removed, `at` is the time from which on no gateway accepts its records any more. This time can be in the future.
     const lagMs = Math.max(0, at + (alone ? 0 : REGISTRY_LAG_MS) - clock());
     if (known === undefined && lagMs > 0) await pause(lagMs, undefined, { signal });
     const ends = known ?? (await readEnds());
     await update({ ends });
     await storedUpTo(ends);
     await update({ phase: 'resolving' });
+  }
+
+  /**
+   * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only if `ends` is not set: until
+   * then, no new site can have the ID. After a failure, call it again.
+   */
+  async function removeSite(): Promise<void> {
+    const { siteId } = own();
+    do {
+      assertOwn();
+      await registry.removeSite(siteId);
+      assertOwn();
+      const at = Math.max(own().at, clock() + REGISTRY_LAG_MS);
+      for (const part of partsOf()) await registry.putTombstone({ ...part, at });
+      await update({ at });
+      await pause(Math.max(0, at - clock()), undefined, { signal });
+      // Another process can have stored a change of the site after the removal.
+    } while (registry.site(siteId) !== undefined);
+    assertOwn();
+    // Also removes the keys and other rows that other processes stored before they knew of the removal.
+    await registry.removeSite(siteId);
   }
 
   async function readEnds(): Promise<readonly number[]> {

@@ -91,8 +91,10 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   async function workOff(): Promise<void> {
     await deps.ready;
     while (!signal.aborted && clock() >= retryAt) {
-      const erasure = registry.erasures().find(({ phase }) => phase !== 'done') ?? (await reopen());
-      if (erasure === undefined || !isFree(erasure.worker, deps)) return;
+      const open = registry.erasures().filter(({ phase }) => phase !== 'done');
+      const erasure = open[0] ?? (await reopen());
+      // The erasure that another process carries out is not always the first one, because the removal of a site changes the order.
+      if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;
       await work(erasure);
     }

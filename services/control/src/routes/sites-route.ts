@@ -1,7 +1,7 @@
 import { KEEP_KINDS, type Keep, type KeepKind, keepOf, keepProblem } from '@weir/domain/registry/keep';
 import type { Site, SiteLimits } from '@weir/domain/registry/site';
 import type { AdminDeps } from '../control-deps.ts';
-import { REGISTRY_LAG_MS, requestErasure, storeErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
+import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { formatTime } from '../format-time.ts';
 import { busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
@@ -95,18 +95,23 @@ export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): 
   });
 }
 
-/** Removes the site, and starts the erasure of all its records. */
+/**
+ * Starts the erasure of all records of the site, and removes the site. If the removal fails, the erasure completes it. Until the erasure is
+ * done, a repeat has the same answer.
+ */
 export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<Reply> {
-  const { registry, runExclusive, clock } = deps;
+  const { registry, runExclusive } = deps;
   return runExclusive(async () => {
     const siteId = params.site_id ?? '';
-    if (registry.site(siteId) === undefined) return notFound('site');
+    const site = registry.site(siteId);
+    const removals = registry.erasures().filter((one) => one.siteId === siteId && one.removesSite === true);
+    // An erasure with `ends` does not remove the site again.
+    const begun = removals.find(({ phase, ends }) => (site === undefined ? phase !== 'done' : ends === undefined));
+    if (site === undefined && begun === undefined) return notFound('site');
     const all = { siteId, visitors: [], users: [], whole: true, removesSite: true };
-    let erasure = await requestErasure(deps, all);
+    const erasure = begun ?? (await requestErasure(deps, all));
     if (erasure === undefined) return conflict(TOO_MANY_ERASURES);
-    await registry.removeSite(siteId);
-    // The removal was slow: gateways have accepted, or still accept, records that are too late for the first erasure.
-    if (clock() + REGISTRY_LAG_MS > erasure.at) erasure = await storeErasure(deps, all);
+    if (site !== undefined) await registry.removeSite(siteId);
     return ok({ site_id: siteId, removed: true, erasure_id: erasure.erasureId });
   });
 }

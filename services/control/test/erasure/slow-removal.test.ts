@@ -1,3 +1,4 @@
+import { DependencyError } from '@weir/domain/errors';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
@@ -21,23 +22,30 @@ async function append(siteId: string): Promise<void> {
   for (const { status } of await weir.eventLog.append(TOPIC_RAW, [{ key, value }])) expect(status).toBe('stored');
 }
 
-test('records that a gateway accepts during a slow removal of their site are erased', async () => {
-  const { registry } = weir;
-  const { removeSite } = registry;
-  registry.removeSite = async (siteId) => {
-    await append(siteId);
-    weir.advance(5_000);
-    await append(siteId);
-    await removeSite(siteId);
-    await append(siteId);
-  };
-  await weir.call('POST', '/sites', { site_id: 'slow', name: 'N', domain: 'example.com' });
-  await append('slow');
-  const { status, body } = await weir.call('DELETE', '/sites/slow');
-  expect(status).toBe(200);
+type Remove = (siteId: string) => Promise<void>;
 
-  await eventually('the erasure of the answer to be done', async () => {
-    const { data } = (await weir.call('GET', `/erasures/${body.data.erasure_id}`)).body;
+/** The next removal of a site from the registry does this instead. */
+function removeNext(instead: (siteId: string, remove: Remove) => Promise<void>): void {
+  const { removeSite } = weir.registry;
+  weir.registry.removeSite = (siteId) => {
+    weir.registry.removeSite = removeSite;
+    return instead(siteId, removeSite);
+  };
+}
+
+const unavailable = () => new DependencyError('event_log_unavailable', 'no answer');
+
+async function addSite(siteId: string): Promise<void> {
+  await weir.call('POST', '/sites', { site_id: siteId, name: 'N', domain: 'example.com' });
+  await append(siteId);
+}
+
+/** Waits for the only erasure of the site, and expects that it has removed the site and erased this number of records. */
+async function expectRemoved(siteId: string, records: number): Promise<void> {
+  const erasures = weir.registry.erasures().filter((one) => one.siteId === siteId);
+  expect(erasures).toHaveLength(1);
+  await eventually('the erasure to be done', async () => {
+    const { data } = (await weir.call('GET', `/erasures/${erasures[0]?.erasureId}`)).body;
     if (data.phase !== 'done') throw new Error(`${data.phase}: ${data.problem}`);
     return true;
   });
@@ -47,7 +55,73 @@ test('records that a gateway accepts during a slow removal of their site are era
     return true;
   });
   const outcomes = await weir.analytics.select(
-    'SELECT toString(outcome) AS outcome, toUInt32(count()) AS rows FROM records GROUP BY outcome ORDER BY outcome',
+    'SELECT toString(outcome) AS outcome, toUInt32(count()) AS rows FROM records WHERE site_id = {siteId:String} GROUP BY outcome ORDER BY outcome',
+    { siteId },
   );
-  expect(outcomes).toEqual([{ outcome: 'erased', rows: 4 }]);
+  expect(outcomes).toEqual([{ outcome: 'erased', rows: records }]);
+  expect([weir.registry.site(siteId), weir.registry.keys(siteId)]).toEqual([undefined, []]);
+  expect((await weir.call('DELETE', `/sites/${siteId}`)).status).toBe(404);
+}
+
+test('records that a gateway accepts during a slow removal of their site are erased', async () => {
+  await addSite('slow');
+  removeNext(async (siteId, remove) => {
+    await append(siteId);
+    weir.advance(5_000);
+    await append(siteId);
+    await remove(siteId);
+    await append(siteId);
+  });
+  const { status, body } = await weir.call('DELETE', '/sites/slow');
+  expect([status, body.data.erasure_id]).toEqual([200, weir.registry.erasures()[0]?.erasureId]);
+  await expectRemoved('slow', 4);
+});
+
+test('a removal whose answer was lost has the same answer again, and its erasure has no gap', async () => {
+  await addSite('lost');
+  await weir.restartErasures(undefined, async () => {
+    removeNext(async (siteId, remove) => {
+      await remove(siteId);
+      const key = { keyId: 'late', siteId, name: 'N', hash: 'ab'.repeat(32), scopes: [], legacyIdentify: false };
+      await weir.registry.putKey({ ...key, createdAt: weir.clock() });
+      throw unavailable();
+    });
+    expect((await weir.call('DELETE', '/sites/lost')).status).toBe(503);
+    weir.advance(5_000);
+    await append('lost');
+    const again = await weir.call('DELETE', '/sites/lost');
+    expect([again.status, again.body.data]).toEqual([200, (await weir.call('DELETE', '/sites/lost')).body.data]);
+    const refused = await weir.call('POST', '/sites', { site_id: 'lost', name: 'N', domain: 'example.com' });
+    expect(refused.status).toBe(409);
+  });
+  await expectRemoved('lost', 2);
+});
+
+test('the erasure completes a removal that was interrupted', async () => {
+  await addSite('kept');
+  await weir.restartErasures(undefined, async () => {
+    removeNext(() => Promise.reject(unavailable()));
+    expect((await weir.call('DELETE', '/sites/kept')).status).toBe(503);
+    weir.advance(5_000);
+    await append('kept');
+    removeNext(() => Promise.reject(unavailable()));
+    expect((await weir.call('DELETE', '/sites/kept')).status).toBe(503);
+  });
+  await expectRemoved('kept', 2);
+});
+
+test('a change of the site that another process stores after the removal does not bring the site back', async () => {
+  await addSite('changed');
+  const site = weir.registry.site('changed');
+  if (site === undefined) throw new Error('the registry does not have the site');
+  const changeLate = async (siteId: string, remove: Remove): Promise<void> => {
+    await remove(siteId);
+    await weir.registry.putSite(site);
+  };
+  await weir.restartErasures(undefined, async () => {
+    removeNext(changeLate);
+    expect((await weir.call('DELETE', '/sites/changed')).status).toBe(200);
+    removeNext(changeLate);
+  });
+  await expectRemoved('changed', 1);
 });
