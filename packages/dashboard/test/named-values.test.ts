@@ -19,6 +19,18 @@ test('values are offered by their names, which the server does not know', async 
   expect([offered('germ'), offered('ge'), offered('none')]).toEqual([['DE'], ['DE', 'GE'], ['']]);
 });
 
+test('the filters of the page do not limit the values for a filter on what a visitor has done', async () => {
+  const { render } = await pages;
+  const asked = (dimension: string) => {
+    const props = { id: 'values', dimension, state: { query: { filter: ['country:is:DE'] } }, word: 'sig' };
+    return render('ValueOptions', '/dashboard', { breakdown: { rows: [] } }, props).asked[0];
+  };
+  const path = { site_id: 's' };
+  const query = { dimension: 'event', filter: ['event:contains:sig'], limit: 30 };
+  expect(asked('done_event')).toEqual(['breakdown', path, query]);
+  expect(asked('event')).toEqual(['breakdown', path, { ...query, filter: ['country:is:DE', ...query.filter] }]);
+});
+
 test('a search by name asks for all values, and finds names and codes', () => {
   expect(searchOf('page', 'pri', 30)).toEqual({ filter: ['page:contains:pri'], limit: 30 });
   expect(searchOf('country', 'germ', 30)).toEqual({ filter: [], limit: 1_000 });

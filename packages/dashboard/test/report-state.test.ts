@@ -1,5 +1,5 @@
 import { createFormats } from '../src/i18n/formats.ts';
-import { intervalsOf, readReportState, withFilter } from '../src/reports/report-state.ts';
+import { canAddFilter, intervalsOf, readReportState, withFilter } from '../src/reports/report-state.ts';
 import { bundlePages } from './rendered-page.ts';
 
 test.each([
@@ -38,6 +38,14 @@ test('a visitor can have viewed several pages, so filters on viewed pages are no
   expect(withFilter(first, viewed('is', '/b'))).toEqual([viewed('is', '/a'), viewed('is', '/b')]);
   expect(withFilter(first, viewed('is', '/a'))).toEqual(first);
   expect(withFilter([viewed('is_not', '/a')], viewed('is_not', '/b'))).toEqual([viewed('is_not', '/a', '/b')]);
+});
+
+test('at most 20 filters can be added; one that replaces another can always be added', () => {
+  const viewed = (page: number) => ({ dimension: 'viewed_page', operator: 'is' as const, values: [`/${page}`] });
+  const filters = Array.from({ length: 20 }, (_, page) => viewed(page));
+  expect(canAddFilter(filters.slice(1), viewed(20))).toBe(true);
+  expect(canAddFilter(filters, viewed(20))).toBe(false);
+  expect(canAddFilter(filters, viewed(3))).toBe(true);
 });
 
 test('in a time zone that the browser does not know, times are in UTC, and a note says so', async () => {

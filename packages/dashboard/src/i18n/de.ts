@@ -141,6 +141,7 @@ export const DE: Catalogue = {
   'filter.globHint': '* steht für beliebige Zeichen. Der ganze Wert muss passen.',
   'filter.doneHint': 'Wählt Besucher danach aus, was sie im Zeitraum getan haben.',
   'filter.emptyHint': 'Ein leerer Wert bedeutet: kein Wert.',
+  'filter.tooMany': 'Mehr als {max} Filter sind nicht möglich. Entfernen Sie zuerst einen.',
   'operator.is': 'ist',
   'operator.is_not': 'ist nicht',
   'operator.contains': 'enthält',

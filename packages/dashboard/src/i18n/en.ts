@@ -138,6 +138,7 @@ export const EN = {
   'filter.globHint': '* stands for any characters. The whole value must match.',
   'filter.doneHint': 'Selects visitors by what they have done in the period.',
   'filter.emptyHint': 'An empty value means: no value.',
+  'filter.tooMany': 'There can be at most {max} filters. Remove one first.',
   'operator.is': 'is',
   'operator.is_not': 'is not',
   'operator.contains': 'contains',

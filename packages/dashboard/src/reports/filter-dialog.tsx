@@ -4,9 +4,9 @@ import { valuesOf } from '../suggest/named-values.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
 import { useValues, ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { DIMENSIONS, dimensionLabel, isDone, valuesDimension } from './dimension-view.ts';
+import { DIMENSIONS, dimensionLabel, isDone } from './dimension-view.ts';
 import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
-import { addFilter, type ReportState } from './report-state.ts';
+import { addFilter, canAddFilter, FILTERS_MAX, type ReportState } from './report-state.ts';
 
 /** Adds a filter. Properties and values that occur in the period are offered. */
 export function FilterDialog({ state, onClose }: { readonly state: ReportState; readonly onClose: () => void }) {
@@ -21,21 +21,23 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
   const name = dimension === 'property' ? `property:${property.trim()}` : dimension;
   const word = useDeferredValue(value.trim());
   const properties = usePropertyNames(state, dimension === 'property');
-  const values = { dimension: valuesDimension(name), state, word, enabled: name !== 'property:' };
+  const values = { dimension: name, state, word, enabled: name !== 'property:' };
   const known = useValues(values);
+  // The other conditions are about a part of the code.
+  const isWhole = operator === 'is' || operator === 'is_not';
+  const added = {
+    dimension: name,
+    operator,
+    values: isWhole ? valuesOf(texts, name, value, known) : [value],
+  };
+  const isFull = !canAddFilter(state.filters, added);
   return (
     <Dialog title={t('filter.add')} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          // The other conditions are about a part of the code.
-          const isWhole = operator === 'is' || operator === 'is_not';
-          addFilter(state.filters, {
-            dimension: name,
-            operator,
-            values: isWhole ? valuesOf(texts, dimension, value, known) : [value],
-          });
+          addFilter(state.filters, added);
           onClose();
         }}
       >
@@ -86,7 +88,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
             value={value}
             maxLength={1024}
             autoComplete="off"
-            required={isDone(dimension) || (operator !== 'is' && operator !== 'is_not')}
+            required={isDone(dimension) || !isWhole}
             onChange={(event) => setValue(event.target.value)}
           />
         </label>
@@ -95,8 +97,13 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
         {(operator.startsWith('matches') || !isDone(dimension)) && (
           <p className="note">{t(operator.startsWith('matches') ? 'filter.globHint' : 'filter.emptyHint')}</p>
         )}
+        {isFull && (
+          <p className="problem" role="alert">
+            {t('filter.tooMany', { max: FILTERS_MAX })}
+          </p>
+        )}
         <div className="actions">
-          <button type="submit" className="button primary">
+          <button type="submit" className="button primary" disabled={isFull}>
             {t('filter.apply')}
           </button>
         </div>

@@ -125,3 +125,11 @@ export function withFilter(filters: readonly ReportFilter[], added: ReportFilter
   const kept = added.operator.endsWith('_not') ? filters.filter(isSame).flatMap(({ values }) => values) : [];
   return [...filters.filter((one) => !isSame(one)), { ...added, values: [...new Set([...kept, ...added.values])] }];
 }
+
+/** The admin API refuses more filters. */
+export const FILTERS_MAX = 20;
+
+/** Whether the admin API accepts the filters with the added one. */
+export function canAddFilter(filters: readonly ReportFilter[], added: ReportFilter): boolean {
+  return withFilter(filters, added).length <= FILTERS_MAX;
+}

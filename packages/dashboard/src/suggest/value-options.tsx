@@ -2,7 +2,7 @@ import type { QueryOf } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
-import { valueText } from '../reports/dimension-view.ts';
+import { isDone, valuesDimension, valueText } from '../reports/dimension-view.ts';
 import { canFilter } from '../reports/filter-text.ts';
 import type { ReportState } from '../reports/report-state.ts';
 import { isFound, searchOf } from './named-values.ts';
@@ -21,15 +21,20 @@ interface Props extends ValuesProps {
   readonly id: string;
 }
 
-/** The values of a dimension that occur in the period. Those of a dimension without names contain the typed text. */
-export function useValues({ dimension, state, word, enabled = true }: ValuesProps): readonly string[] {
+/**
+ * The values of a dimension that occur in the period. Those of a dimension without names contain the typed text. The filters of the page do not
+ * apply to what a visitor has done, so they do not limit its values.
+ */
+export function useValues({ dimension: name, state, word, enabled = true }: ValuesProps): readonly string[] {
   const { site_id } = useSite();
+  const dimension = valuesDimension(name);
+  const filters = isDone(name) ? [] : (state.query.filter ?? []);
   const search = searchOf(dimension, word, VALUES_MAX);
   const query = {
     ...state.query,
     dimension,
     limit: search.limit,
-    filter: [...(state.query.filter ?? []), ...search.filter],
+    filter: [...filters, ...search.filter],
   } as QueryOf<'breakdown'>;
   const found = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
   return found.data?.rows.map(({ value }) => value) ?? [];
