@@ -159,8 +159,11 @@ export interface Erasure {
    */
   readonly at: number;
   readonly whole: boolean;
-  /** True if the erasure also removes its site. The site is certain to be removed when `ends` is set. */
-  readonly removesSite?: boolean;
+  /**
+   * If the erasure also removes its site, `createdAt` of this site. A newer site with the same ID is not removed. The removal is complete when
+   * `ends` is set.
+   */
+  readonly removesSite?: number;
   /** How many visitors the request names, and how many users. */
   readonly visitors: number;
   readonly users: number;

@@ -83,7 +83,7 @@ describe('sites', () => {
     const { body } = await weir.call('PATCH', '/sites/patched', { limits: { collect: null } });
     expect(body.data).toMatchObject({ name: 'B', limits: { events: 20 } });
     expect(body.data.limits).not.toHaveProperty('collect');
-    expect((await weir.call('PATCH', '/sites/none', change)).status).toBe(404);
+    expect((await weir.call('PATCH', '/sites/removed', change)).status).toBe(404);
   });
   test('a site with a zone that reports cannot use has reports in UTC, and its other fields can be changed', async () => {
     await addSite('zoned');

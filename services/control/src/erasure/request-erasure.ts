@@ -11,8 +11,8 @@ export interface ErasureRequest {
   readonly users: readonly string[];
   /** True if all records of the site are erased. */
   readonly whole: boolean;
-  /** True if the erasure also removes the site, with the records that gateways accept until they know that the site was removed. */
-  readonly removesSite?: boolean;
+  /** `createdAt` of the site, if the erasure also removes it. Then records that gateways accept until they know of the removal are erased too. */
+  readonly removesSite?: number;
 }
 
 /** After this time, a change of the registry has reached every process. */
@@ -37,7 +37,7 @@ export function isSwapping(registry: Registry): boolean {
  */
 export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
   const { registry, clock, randomBytes } = deps;
-  const { siteId, visitors, users, whole, removesSite = false } = request;
+  const { siteId, visitors, users, whole, removesSite } = request;
   const earlier = registry.erasures();
   if (earlier.filter(({ phase }) => phase !== 'done').length >= OPEN_ERASURES_MAX) return undefined;
   const salt = registry.tombstones(siteId)[0]?.salt ?? Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
@@ -56,7 +56,7 @@ export async function requestErasure(deps: AdminDeps, request: ErasureRequest): 
   }
   for (const part of parts) await registry.putTombstone(part);
   const counts = { visitors: visitors.length, users: users.length };
-  const asked = { siteId, erasureId, at, whole, ...counts, ...(removesSite && { removesSite }) };
+  const asked = { siteId, erasureId, at, whole, ...counts, ...(removesSite !== undefined && { removesSite }) };
   const erasure: Erasure = { ...asked, phase: 'waiting', removed: {}, begun: {} };
   await registry.putErasure(erasure);
   return erasure;

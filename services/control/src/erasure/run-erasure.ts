@@ -102,7 +102,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
   async function waitUntilStored(): Promise<void> {
     const { alone } = work;
-    if (own().removesSite === true && own().ends === undefined) await removeSite();
+    if (own().removesSite !== undefined && own().ends === undefined) await removeSite();
     const { at, ends: known } = own();
     const lagMs = Math.max(0, at + (alone ? 0 : REGISTRY_LAG_MS) - clock());
     if (known === undefined && lagMs > 0) await pause(lagMs, undefined, { signal });
@@ -113,13 +113,15 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   /**
-   * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only if `ends` is not set: until
-   * then, no new site can have the ID. After a failure, call it again.
+   * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only if `ends` is not set. After a
+   * failure, call it again. A newer site with the same ID stays: a process that was paused can have stored an old state of a complete erasure.
    */
   async function removeSite(): Promise<void> {
-    const { siteId } = own();
+    const { siteId, removesSite } = own();
     do {
-      assertOwn();
+      // When this write has resolved, this process knows all earlier changes of the registry.
+      await update({});
+      if ((registry.site(siteId)?.createdAt ?? removesSite) !== removesSite) return;
       await registry.removeSite(siteId);
       assertOwn();
       const at = Math.max(own().at, clock() + REGISTRY_LAG_MS);

@@ -61,7 +61,7 @@ export const ADMIN_OPERATIONS = {
     summary: 'Remove a site, its keys and its rules, and erase its records',
     responses: {
       200: jsonResponse(
-        'Removed. The erasure of the records has begun. A repeat has the same answer until the erasure is done.',
+        'Removed. The erasure of the records has begun.',
         successBody(object({ site_id: text, removed: { type: 'boolean' }, erasure_id: text })),
       ),
       ...NOT_FOUND,

@@ -104,14 +104,16 @@ export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<R
   return runExclusive(async () => {
     const siteId = params.site_id ?? '';
     const site = registry.site(siteId);
-    const removals = registry.erasures().filter((one) => one.siteId === siteId && one.removesSite === true);
-    // An erasure with `ends` does not remove the site again.
-    const begun = removals.find(({ phase, ends }) => (site === undefined ? phase !== 'done' : ends === undefined));
-    if (site === undefined && begun === undefined) return notFound('site');
-    const all = { siteId, visitors: [], users: [], whole: true, removesSite: true };
+    if (site === undefined) return notFound('site');
+    const { createdAt: removesSite } = site;
+    // An interrupted removal has begun an erasure, which completes the removal. An erasure with `ends` does not remove the site again.
+    const begun = registry
+      .erasures()
+      .find((one) => one.siteId === siteId && one.removesSite === removesSite && one.ends === undefined);
+    const all = { siteId, visitors: [], users: [], whole: true, removesSite };
     const erasure = begun ?? (await requestErasure(deps, all));
     if (erasure === undefined) return conflict(TOO_MANY_ERASURES);
-    if (site !== undefined) await registry.removeSite(siteId);
+    await registry.removeSite(siteId);
     return ok({ site_id: siteId, removed: true, erasure_id: erasure.erasureId });
   });
 }
