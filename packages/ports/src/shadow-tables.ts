@@ -20,8 +20,6 @@ export interface ShadowTables {
    * filled too. The `received_at` of all these rows must be in the same month. Repeating a call with the same token changes nothing.
    */
   copy(rows: CopiedRows): Promise<void>;
-  /** Resolves when all dictionaries of the live tables and of the shadow tables were reloaded. An exchange cannot end if a dictionary cannot be reloaded. */
-  reloadDictionaries(): Promise<void>;
   /**
    * Exchanges the live tables and the shadow tables. `generation` is the number that the live tables then have: one more than before.
    * After a rejection or a kill, call it again with the same generation until it resolves; if the exchange is done already, it resolves

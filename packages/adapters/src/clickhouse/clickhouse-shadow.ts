@@ -9,7 +9,6 @@ import {
 } from './clickhouse-analytics.ts';
 import { statementError } from './clickhouse-errors.ts';
 import { missingRebuilds } from './clickhouse-migrate.ts';
-import { readStoredTables } from './stored-tables.ts';
 
 /** The time limit of each statement. Copying a chunk must not take longer than this. */
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -37,7 +36,6 @@ export function openClickhouseShadow(
     log: { level: ClickHouseLogLevel.OFF },
   });
   const columns = RECORDS_COLUMNS.join(', ');
-  const onCluster = cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`;
 
   return {
     live,
@@ -64,20 +62,10 @@ export function openClickhouseShadow(
       }
     },
 
-    async reloadDictionaries() {
-      const { dictionaries } = await readStoredTables(config.migrationsDir);
-      try {
-        for (const name of dictionaries.flatMap((one) => [`${live}.${one}`, `${shadow}.${one}`])) {
-          await client.command({ query: `SYSTEM RELOAD DICTIONARY${onCluster} ${name}` });
-        }
-      } catch (error) {
-        throw statementError(error);
-      }
-    },
-
     exchange: (generation) => liveTables.exchangeWith(shadow, generation),
 
     async drop() {
+      const onCluster = cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`;
       try {
         await client.command({
           query: `DROP DATABASE IF EXISTS ${shadow}${onCluster} SYNC`,

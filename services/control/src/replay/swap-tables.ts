@@ -113,10 +113,8 @@ async function prepare(
   state: ReplayState,
   swap: ReplaySwap,
 ): Promise<readonly SwapPosition[] | string> {
-  const { registry, shadow, liveWriters, filling, signal, migrateShadow } = deps;
+  const { registry, liveWriters, filling, signal, migrateShadow } = deps;
   await migrateShadow(state);
-  // The exchange reloads the dictionaries while the tables are closed, and a swap cannot be cancelled then. So a failed reload must refuse the swap here.
-  await shadow.reloadDictionaries();
   const erasing = () => erasureSince(registry, startedAt({ ...replay, state }));
   const erasure = erasing();
   if (erasure !== undefined) return erasure;
