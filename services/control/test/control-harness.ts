@@ -274,7 +274,6 @@ export async function openControlHarness(
       await retention.close();
       retention = removeExpired();
     },
-    /** Starts the erasures again, with this archive. Calls `meanwhile` while they do not run. */
     async restartErasures(store: ObjectStore | undefined, meanwhile = async (): Promise<void> => undefined) {
       await erasures.close();
       await meanwhile();
