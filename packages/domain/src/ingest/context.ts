@@ -42,7 +42,7 @@ const NOTHING: JsonObject = {};
 /** Fills in `hostname` and `pathname` from `url` if they are empty. */
 export function pageContext(url: string, pathname: string, hostname: string, referrer: string): PageContext {
   if (url === '' || (pathname !== '' && hostname !== '')) return { url, pathname, hostname, referrer };
-  const page = pageOf(url);
+  const page = URL.canParse(url) ? pageOf(new URL(url)) : undefined;
   return {
     url,
     pathname: pathname || (page?.pathname ?? pathOf(url)),
@@ -52,12 +52,13 @@ export function pageContext(url: string, pathname: string, hostname: string, ref
 }
 
 /**
- * The host and the path of a URL, cut like a hostname and a pathname that a caller sends (docs/api.md, POST /api/collect). Undefined if the
- * text is not a URL whose path begins with a slash: in `localhost:3000/a`, as in `about:blank`, the text before the first colon is the scheme.
+ * The host and the path of a URL, cut like a hostname and a pathname that a caller sends (docs/api.md, POST /api/collect). Undefined if its
+ * path does not begin with a slash: in `localhost:3000/a`, as in `about:blank`, the text before the first colon is the scheme.
  */
-export function pageOf(url: string): { readonly hostname: string; readonly pathname: string } | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { hostname, pathname } = new URL(url);
+export function pageOf({
+  hostname,
+  pathname,
+}: URL): { readonly hostname: string; readonly pathname: string } | undefined {
   if (!pathname.startsWith('/')) return undefined;
   return { hostname: cutChars(hostname, HOSTNAME_CHARS_MAX), pathname: cutChars(pathname, PATHNAME_CHARS_MAX) };
 }

@@ -32,7 +32,7 @@ function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const base = parsed ?? (URL.canParse(url, ANY_BASE) ? new URL(url, ANY_BASE) : undefined);
   const query = base === undefined || base.search.length < 2 ? undefined : base.searchParams;
-  const { hostname, pathname } = pageOf(url) ?? { hostname: '', pathname: '' };
+  const { hostname, pathname } = (parsed && pageOf(parsed)) ?? { hostname: '', pathname: '' };
   return {
     urlJson,
     hostname,
