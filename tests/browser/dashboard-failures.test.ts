@@ -62,6 +62,26 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     expect(errors).toEqual([]);
   });
 
+  // Without a GPU, the CPU draws each frame of an animation: one endless animation of a small circle kept 15 % of a core busy.
+  test('no animation of the overview is endless, neither while it loads nor when it is complete', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Still' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page } = await openDashboard(browser);
+    const endless = () =>
+      page.evaluate('document.getAnimations().filter((one) => one.effect.getTiming().iterations === Infinity).length');
+    await page.route('**/breakdown?*', () => undefined);
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    await page.locator('.skeleton').first().waitFor();
+    expect(await endless()).toBe(0);
+    await page.unroute('**/breakdown?*');
+    await page.reload();
+    await page.locator('[data-panel=bots] :is(.bar-row, .empty)').first().waitFor();
+    await page.locator('.pulse').waitFor();
+    expect(await endless()).toBe(0);
+  });
+
   test('a page whose file is missing after an upgrade says so, and can be loaded again; the other pages work', async () => {
     const site = await browser.weir.client.createSite({ name: 'Upgraded' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
