@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
-import { isDependencyError } from '@weir/domain/errors';
+import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import { GROUP_ARCHIVER, GROUP_ENRICHER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
@@ -47,7 +47,6 @@ export class Taken extends Error {
 const STORED_POLL_MS = 50;
 const ARCHIVED_POLL_MS = 500;
 const REPORT_EVERY_MS = 10_000;
-const PUBLISH_AGAIN_MS = 5_000;
 
 /**
  * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
@@ -222,11 +221,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   async function finish(): Promise<void> {
-    let problem = await notPublished();
-    for (; problem !== undefined; problem = await notPublished()) {
-      await update({ problem });
-      await pause(PUBLISH_AGAIN_MS, undefined, { signal });
-    }
+    await publish();
     const detachedUntil = work.detachedUntil();
     const detached = detachedUntil === undefined ? {} : { detachedUntil };
     // An erasure that was done before there was an archive keeps its time: the tables have not changed since.
@@ -234,13 +229,13 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     await update({ phase: 'done', finishedAt, problem: '', ...detached });
   }
 
-  async function notPublished(): Promise<string | undefined> {
+  async function publish(): Promise<void> {
     try {
       await work.publish?.();
-      return undefined;
     } catch (error) {
       if (!isDependencyError(error)) throw error;
-      return `the rows are erased, but WEIR_BACKUP_TO cannot be written, and a restore would bring them back: ${error.message}`;
+      const problem = 'the rows are erased, but WEIR_BACKUP_TO cannot be written, and a restore would bring them back';
+      throw new DependencyError(error.code, `${problem}: ${error.message}`, { cause: error });
     }
   }
 

@@ -29,27 +29,35 @@ export interface StartErasuresDeps extends ErasureDeps {
 }
 
 const LOOK_EVERY_MS = 1_000;
+/** The pause after the first failure of an erasure. It doubles with each further failure, up to `RETRY_AFTER_MS_MAX`. */
 const RETRY_AFTER_MS = 2_000;
+const RETRY_AFTER_MS_MAX = 30_000;
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
 /**
- * Carries out the erasures of the registry one after the other, oldest first. If the process ends before an erasure is done, another
- * process with the control role continues it, or the next start of this process.
+ * Carries out the erasures of the registry one after the other, oldest first. An erasure that fails is retried with backoff, and the others
+ * go on meanwhile. If the process ends before an erasure is done, another process with the control role continues it, or the next start of
+ * this process.
  */
 export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const { registry, clock, logger } = deps;
   const stop = new AbortController();
   const { signal } = stop;
-  let retryAt = 0;
+  /** The erasures whose last attempt failed. */
+  const failed = new Map<string, { readonly failures: number; readonly retryAt: number }>();
+  const isDue = ({ erasureId }: Erasure): boolean => clock() >= (failed.get(erasureId)?.retryAt ?? 0);
 
   async function work({ erasureId, siteId }: Erasure): Promise<void> {
     try {
       await runErasure({ ...deps, signal }, erasureId);
+      failed.delete(erasureId);
       logger.info({ erasure: erasureId, site: siteId }, 'an erasure is complete');
     } catch (error) {
       if (signal.aborted) return;
-      retryAt = clock() + RETRY_AFTER_MS;
+      const failures = (failed.get(erasureId)?.failures ?? 0) + 1;
+      const pauseMs = Math.min(RETRY_AFTER_MS * 2 ** (failures - 1), RETRY_AFTER_MS_MAX);
+      failed.set(erasureId, { failures, retryAt: clock() + pauseMs });
       if (error instanceof Taken) return;
       const problem = problemText(error);
       const code = isDependencyError(error) ? error.code : undefined;
@@ -90,9 +98,9 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
 
   async function workOff(): Promise<void> {
     await deps.ready;
-    while (!signal.aborted && clock() >= retryAt) {
+    while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
-      const erasure = open[0] ?? (await reopen());
+      const erasure = open.find(isDue) ?? (await reopen());
       // The erasure that another process carries out is not always the first one, because the removal of a site changes the order.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;
