@@ -88,6 +88,7 @@ describeLive('redis', (address) =>
       await store.writeState(epoch, partition, { from: 0, to: 8 }, [{ key: 'k', value: undefined, ttlMs: 0 }]);
       expect(await store.readState(epoch, partition, ['k'])).toEqual({ appliedTo: 8, values: [undefined] });
       expect(await store.drift()).toEqual([]);
+      expect(await store.serverTime()).toBeGreaterThan(0);
       await store.close();
 
       const limiter = openRedisRateLimiter({ url, clock: Date.now, logger, salt: () => 'salt' });

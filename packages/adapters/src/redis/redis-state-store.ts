@@ -26,6 +26,8 @@ export interface RedisStateStoreConfig extends RedisConfig {
 export interface RedisStateStore extends StateStore {
   /** Resolves with the settings of the server that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
+  /** Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not tell it. */
+  serverTime(): Promise<number>;
   /** Removes all keys of the store. Resolves when they are removed. */
   removeAll(): Promise<void>;
 }
@@ -138,6 +140,12 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       const memory = await orUnavailable(client.info('memory'));
       const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
       return policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}, not noeviction`];
+    },
+    async serverTime() {
+      // Unlike TIME, INFO is allowed by the ACLs of all versions of Weir (infra/redis/users.acl).
+      const server = await orUnavailable(client.info('server'));
+      const micros = /^server_time_usec:(\d+)/m.exec(server)?.[1];
+      return micros === undefined ? Number.POSITIVE_INFINITY : Math.floor(Number(micros) / 1000);
     },
     removeAll: () => removeMatching(client, `${prefix}*`),
     async close() {

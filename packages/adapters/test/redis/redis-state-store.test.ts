@@ -72,6 +72,12 @@ describeLive('redis', (url) => {
     expect(await store.drift()).toEqual([]);
     await store.close();
   });
+
+  test('`serverTime` is the time of the server, in milliseconds', async () => {
+    const store = await openConnectedStore({ url: url() }, 'x:');
+    expect(new Date(await store.serverTime()).toISOString()).toMatch(/^20[2-9]/);
+    await store.close();
+  });
 });
 
 test('without Redis every call rejects with state_store_unavailable, and limits are counted in the process', async () => {

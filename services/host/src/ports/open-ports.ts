@@ -29,6 +29,11 @@ export interface Ports {
   readonly stateStore: StateStore;
   readonly registry: Registry;
   readonly rateLimiter: RateLimiter;
+  /**
+   * Resolves with the time of a clock that all hosts use, that of Redis. `Infinity` if there is none, because the state store is embedded. Rejects with
+   * `state_store_unavailable`.
+   */
+  readonly sharedClock: () => Promise<number>;
   /** Checks of the engines' own settings. The caller repeats them at intervals. */
   readonly guardRails: readonly GuardRail[];
 }
@@ -51,9 +56,9 @@ export interface OpenPortsDeps {
 export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
   const guardRails: GuardRail[] = [];
   const { eventLog, embeddedLog, registry } = await openLogAndRegistry(deps, guardRails);
-  const stateStore = await openStateStore(deps, embeddedLog, guardRails);
+  const { stateStore, sharedClock } = await openStateStore(deps, embeddedLog, guardRails);
   const rateLimiter = await openRateLimiter(deps, registry);
-  return { eventLog, embeddedLog, stateStore, registry, rateLimiter, guardRails };
+  return { eventLog, embeddedLog, stateStore, sharedClock, registry, rateLimiter, guardRails };
 }
 
 interface LogAndRegistry {
@@ -93,18 +98,18 @@ async function openStateStore(
   deps: OpenPortsDeps,
   log: LmdbEventLog | undefined,
   rails: GuardRail[],
-): Promise<StateStore> {
+): Promise<Pick<Ports, 'stateStore' | 'sharedClock'>> {
   const { config, clock, disk, pipelineState, stack } = deps;
   const { redis } = config.engines;
   if (redis === undefined) {
     const close = (opened: StateStore) => opened.close();
     const claims = stack.add(await openOwnClaims({ config, clock, disk }), close);
     const state = pipelineState ?? stack.add(await openOwnState({ config, clock, disk }, log), close);
-    return splitStateStore(claims, state);
+    return { stateStore: splitStateStore(claims, state), sharedClock: async () => Number.POSITIVE_INFINITY };
   }
   const store = await openRedisState(redis, deps);
   rails.push({ engine: 'redis', drift: () => store.drift() });
-  return store;
+  return { stateStore: store, sharedClock: () => store.serverTime() };
 }
 
 async function openRateLimiter(deps: OpenPortsDeps, registry: Registry): Promise<RateLimiter> {

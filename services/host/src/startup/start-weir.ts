@@ -135,12 +135,11 @@ async function start(
   }
   if (roles.includes('enricher')) {
     const rawRetentionMs = config.rawRetentionHours * HOUR_MS;
-    const { registry, embeddedLog } = ports;
+    const { registry, embeddedLog, sharedClock } = ports;
     const oldestUnreadAt = async () =>
       embeddedLog?.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) ?? Number.POSITIVE_INFINITY;
-    stack.add(startForgettingSalts({ registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, logger }), (job) =>
-      job.close(),
-    );
+    const forgetting = { registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, sharedClock, logger };
+    stack.add(startForgettingSalts(forgetting), (job) => job.close());
   }
   const mayBeFirst = embedded && (startupBanner.due || config.engines.kafka !== undefined);
   if (mayBeFirst && ports.registry.sites().length === 0) startupBanner.begin();

@@ -12,18 +12,29 @@ export interface ForgetSaltsDeps {
   readonly rawRetentionMs: number;
   readonly intervalMs: number;
   readonly clock: () => number;
+  /** A clock that other hosts use too, so that a wrong clock of this host is noticed. `Infinity` if there is none. */
+  readonly sharedClock: () => Promise<number>;
   readonly logger: Logger;
 }
 
+const CLOCK_AHEAD_MS_MAX = 5 * 60_000;
+
 /**
- * Deletes the salt of a day when no raw record of that day can be replayed any more (docs/api.md, Cookieless mode). Runs now
- * and at each interval.
+ * Deletes the salt of a day when no raw record of that day can be replayed any more (docs/api.md, Cookieless mode). Both clocks must have
+ * reached this time: all hosts lose a salt that one host deletes. Runs now and at each interval.
  */
 export function startForgettingSalts(deps: ForgetSaltsDeps): { close(): void } {
-  const { registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, logger } = deps;
+  const { registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, sharedClock, logger } = deps;
   const forget = async (): Promise<void> => {
     try {
-      const recordsFrom = keptFrom(clock(), rawRetentionMs, await oldestUnreadAt());
+      const [own, shared] = [clock(), await sharedClock()];
+      if (own - shared > CLOCK_AHEAD_MS_MAX) {
+        logger.error(
+          { aheadSeconds: Math.round((own - shared) / 1000) },
+          'the clock of this host is ahead of the clock of Redis: correct the clock that is wrong. Salts are removed by the clock of Redis',
+        );
+      }
+      const recordsFrom = keptFrom(Math.min(own, shared), rawRetentionMs, await oldestUnreadAt());
       await registry.removeSaltsBefore(utcDay(recordsFrom - SALT_REMOVAL_LAG_MS));
     } catch (error) {
       if (!isDependencyError(error)) throw error;
