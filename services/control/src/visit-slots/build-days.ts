@@ -84,16 +84,30 @@ function nextBuild(facts: readonly DayFact[], now: number): number {
 
 /**
  * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
- * hour after it was replaced, because a report may have begun to read it. A build whose number is a time in the future stays until that time, because it is not
- * known when the build was replaced.
+ * hour after it was replaced, because a report may have begun to read it. If the number of a build is a time in the future, the hour begins when the build is
+ * first found here. `foundAhead` contains these times, by site and build.
  */
-export async function removeOldSlots({ analytics, clock, change }: BuildContext, siteId: string): Promise<number> {
+export async function removeOldSlots(
+  { analytics, clock, change }: BuildContext,
+  siteId: string,
+  foundAhead: Map<string, number>,
+): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
   const hourAgo = (clock() - HOUR_MS) * 1000;
   // The clocks of other processes can be ahead by less than an hour.
   const inAnHour = (clock() + HOUR_MS) * 1000;
   const replacedLately = `SELECT day FROM visit_days WHERE site_id = '${siteId}' GROUP BY day HAVING max(build) BETWEEN ${hourAgo} AND ${inAnHour}`;
-  const old = `site_id = '${siteId}' AND build < ${hourAgo} AND build NOT IN (${current}) AND day NOT IN (${replacedLately})`;
+  const notCurrent = `site_id = '${siteId}' AND build NOT IN (${current})`;
+  const ahead = await analytics.select<{ build: number | string }>(
+    `SELECT DISTINCT build FROM visit_slots WHERE ${notCurrent} AND build > ${inAnHour}`,
+  );
+  const due = ahead.filter(({ build }) => {
+    const key = `${siteId} ${build}`;
+    if (!foundAhead.has(key)) foundAhead.set(key, clock());
+    return clock() - (foundAhead.get(key) ?? 0) >= HOUR_MS;
+  });
+  const dueBuilds = ['0', ...due.map(({ build }) => build)].join(', ');
+  const old = `${notCurrent} AND (build IN (${dueBuilds}) OR (build < ${hourAgo} AND day NOT IN (${replacedLately})))`;
   const [found] = await analytics.select<{ slots: number | string }>(
     `SELECT count() AS slots FROM visit_slots WHERE ${old}`,
   );

@@ -62,6 +62,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   const { signal } = stop;
   /** When days were skipped, by site and day. */
   const skipped = new Map<string, number>();
+  const foundAhead = new Map<string, number>();
 
   async function change(statement: string): Promise<void> {
     const startedAt = clock();
@@ -104,7 +105,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
 
   async function removeOld(siteId: string): Promise<void> {
     newContext().assertUnchanged();
-    await removeOldSlots(newContext(), siteId);
+    await removeOldSlots(newContext(), siteId, foundAhead);
   }
 
   /**
