@@ -2,20 +2,25 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Broker, Cluster } from 'kafkajs';
-import { createKafka, type KafkaAddress, type KafkaTimeouts, resetSocket } from './kafka-client.ts';
-import { brokerErrorType, openingError, rootCause } from './kafka-errors.ts';
-import { createCluster } from './kafkajs-private.ts';
+import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
+import { createKafkaConnections, type KafkaConnections } from './kafka-connections.ts';
+import { openingError, rootCause } from './kafka-errors.ts';
+import { type BrokerPlace, brokerPlaces, createBroker, createCluster } from './kafkajs-private.ts';
 
 /**
- * One set of connections to the brokers. It is opened at the first use, and replaced as a whole after the first transport
- * failure: kafkajs's connections do not survive a paused broker (a late `end()` of the old socket closes the new one).
+ * Connections to the brokers: one set for requests to the cluster, such as metadata requests, and one set for each broker to which `runOn` sends
+ * requests. A transport failure replaces only the set on which it happened, so a broker that fails does not disturb the work on the others.
  */
 export interface KafkaLink {
-  /**
-   * Connects if necessary and runs `work`. `patienceMs` extends the usual time limit. Rejects with kafkajs's error, or when the
-   * time is over. After a transport error the next call opens new connections.
-   */
+  /** Runs `work` on the connections for requests to the cluster, as `KafkaConnections.run` does. */
   run<T>(work: (cluster: Cluster) => Promise<T>, patienceMs?: number): Promise<T>;
+  /** Runs `work` on the connections to one broker, as `KafkaConnections.run` does. Do not call it in the work of `run`. */
+  runOn<T>(place: BrokerPlace, work: (broker: Broker) => Promise<T>): Promise<T>;
+  /**
+   * Requests new metadata, because a leader may have moved. Returns at once, so that work on the known leaders goes on. Ignored while such a
+   * request is in progress and for 100 ms after it: call it at each attempt that finds no leader.
+   */
+  refreshLeaders(): void;
   close(): Promise<void>;
 }
 
@@ -32,26 +37,28 @@ export interface KafkaLinkOptions {
   readonly logger: Logger;
 }
 
-/** Abandoned connections may still receive responses for this time, because perhaps only one of several brokers has failed. */
-const LAST_ANSWERS_MS = 300;
-
-interface Connections {
-  readonly cluster: Promise<Cluster>;
-  readonly sockets: ReadonlySet<Socket>;
-  /** Functions that reject the running work: kafkajs never settles requests on a connection that the broker closes meanwhile. */
-  readonly running: Set<() => void>;
-  /** Aborts when all sockets are destroyed. No socket is opened after that. */
-  readonly ended: AbortController;
-}
+const REFRESH_PAUSE_MS = 100;
 
 export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   const { address, timeouts, topics, logger } = options;
-  const connectWithinMs = 2 * timeouts.connectionTimeoutMs + timeouts.requestTimeoutMs;
-  const workWithinMs = 2 * timeouts.requestTimeoutMs;
-  let current: Connections | undefined;
-  let closed = false;
-  /** The index of the broker to connect to first: the one to which the last connection succeeded. */
+  const { brokers } = address;
+  /** The index of the broker to connect to first: the one to which the last connection succeeded, or the next one if it failed since then. */
   let seed = 0;
+  const clusterConnections = createKafkaConnections({
+    timeouts,
+    logger,
+    async connect(keep, ended) {
+      const cluster = await connectToAny(keep, ended);
+      await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
+      return cluster;
+    },
+    onFailure(error) {
+      if ((rootCause(error) as { readonly broker?: string }).broker === brokers[seed % brokers.length]) seed += 1;
+    },
+  });
+  const ofBrokers = new Map<number, { readonly place: BrokerPlace; readonly connections: KafkaConnections<Broker> }>();
+  let refreshing = false;
+  let closed = false;
 
   /**
    * Connects to one broker after the other, each at most once, until one of them answers. kafkajs itself would try the next broker only if the
@@ -60,7 +67,6 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
    * `ended` has aborted.
    */
   async function connectToAny(keep: (socket: Socket) => void, ended: AbortSignal): Promise<Cluster> {
-    const { brokers } = address;
     let refusal: unknown;
     for (let left = brokers.length; ; left--) {
       const first = seed % brokers.length;
@@ -78,89 +84,47 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
     }
   }
 
-  function open(): Connections {
-    const sockets = new Set<Socket>();
-    const ended = new AbortController();
-    const keep = (socket: Socket): void => {
-      // Work can go on after its connections were abandoned, and kafkajs then opens a new one.
-      if (ended.signal.aborted) socket.destroy(abandoned());
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-    };
-    const connect = async (): Promise<Cluster> => {
-      const cluster = await connectToAny(keep, ended.signal);
-      await (topics.length > 0 ? cluster.addMultipleTargetTopics([...topics]) : cluster.refreshMetadata());
-      return cluster;
-    };
-    const connections = { cluster: connect(), sockets, running: new Set<() => void>(), ended };
-    // If connecting fails, also with an error response of a broker, the connections are dropped: otherwise all later work would fail too.
-    connections.cluster.catch(() => {
-      if (current === connections) void drop(connections);
+  function connectionsTo(place: BrokerPlace): KafkaConnections<Broker> {
+    if (closed) throw new Error('the connection to Kafka was closed');
+    const found = ofBrokers.get(place.nodeId);
+    if (found?.place.host === place.host && found.place.port === place.port) return found.connections;
+    void found?.connections.close();
+    const connections = createKafkaConnections({
+      timeouts,
+      logger,
+      async connect(keep) {
+        const broker = await createBroker(createKafka(address, timeouts, logger, keep), place);
+        await broker.connect();
+        return broker;
+      },
+      // A broker closes connections that are idle for some minutes.
+      isUsable: (broker) => broker.isConnected(),
     });
+    ofBrokers.set(place.nodeId, { place, connections });
     return connections;
   }
 
-  /** Closes connections. Resolves when all of their sockets are closed and all work on them has ended. */
-  async function leave({ cluster, sockets, running, ended }: Connections): Promise<void> {
-    const left = cluster
-      .then((connected) => connected.disconnect())
-      .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'closing a connection to Kafka failed'));
-    const answered = new AbortController();
-    await Promise.race([left, pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
-    answered.abort();
-    ended.abort();
-    for (const socket of sockets) resetSocket(socket, abandoned());
-    for (const end of running) end();
-  }
-
-  function drop(connections: Connections): Promise<void> {
-    if (current === connections) current = undefined;
-    return leave(connections);
+  async function refresh(): Promise<void> {
+    refreshing = true;
+    await clusterConnections
+      .run((cluster) => cluster.refreshMetadata())
+      .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'no new metadata of Kafka'));
+    await pause(REFRESH_PAUSE_MS, undefined, { ref: false });
+    refreshing = false;
   }
 
   return {
-    async run(work, patienceMs = 0) {
-      if (closed) throw new Error('the connection to Kafka was closed');
-      current ??= open();
-      const mine = current;
-      try {
-        return await withDeadline(mine, work, connectWithinMs + workWithinMs + patienceMs);
-      } catch (error) {
-        if (current === mine && brokerErrorType(error) === undefined) void drop(mine);
-        throw error;
-      }
+    run: clusterConnections.run,
+    runOn: async (place, work) => connectionsTo(place).run(work),
+    refreshLeaders() {
+      if (!refreshing && !closed) void refresh();
     },
     async close() {
       closed = true;
-      if (current !== undefined) await drop(current);
+      const all = [clusterConnections, ...[...ofBrokers.values()].map(({ connections }) => connections)];
+      await Promise.all(all.map((connections) => connections.close()));
     },
   };
-}
-
-const abandoned = (): Error => new Error('the connection to Kafka was abandoned');
-
-/** Settles like `work`, but rejects after `withinMs` or when the connections are abandoned. */
-function withDeadline<T>(
-  connections: Connections,
-  work: (cluster: Cluster) => Promise<T>,
-  withinMs: number,
-): Promise<T> {
-  const { cluster, running } = connections;
-  return new Promise<T>((resolve, reject) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      running.delete(end);
-    };
-    const end = (): void => {
-      over();
-      reject(abandoned());
-    };
-    const timer = setTimeout(end, withinMs);
-    running.add(end);
-    // Work that was already rejected must not begin, because the caller may have repeated it meanwhile.
-    const begin = (connected: Cluster) => (running.has(end) ? work(connected) : Promise.reject(new Error('abandoned')));
-    cluster.then(begin).then(resolve, reject).finally(over);
-  });
 }
 
 const RETRY_PAUSE_MS = 100;
@@ -171,12 +135,19 @@ export async function withRetry<T>(
   attempts: number,
   work: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
+  return retried(attempts, (isRepeated) =>
+    link.run(async (cluster) => {
+      if (isRepeated) await cluster.refreshMetadata();
+      return work(cluster);
+    }),
+  );
+}
+
+/** Calls `attempt` until it succeeds, at most `attempts` times, with pauses of 100 ms. Rejects with the last error. */
+export async function retried<T>(attempts: number, attempt: (isRepeated: boolean) => Promise<T>): Promise<T> {
   for (let left = attempts - 1; ; left--) {
     try {
-      return await link.run(async (cluster) => {
-        if (left < attempts - 1) await cluster.refreshMetadata();
-        return work(cluster);
-      });
+      return await attempt(left < attempts - 1);
     } catch (error) {
       if (left <= 0) throw error;
       await pause(RETRY_PAUSE_MS);
@@ -185,11 +156,7 @@ export async function withRetry<T>(
 }
 
 /** The leader of a partition according to the last metadata; `undefined` if it has none. */
-export function leaderOf(cluster: Cluster, topic: string, partition: number): number | undefined {
+export function leaderOf(cluster: Cluster, topic: string, partition: number): BrokerPlace | undefined {
   const found = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition);
-  return found === undefined || found.leader < 0 ? undefined : found.leader;
-}
-
-export function brokerOf(cluster: Cluster, nodeId: number): Promise<Broker> {
-  return cluster.findBroker({ nodeId: String(nodeId) });
+  return found === undefined ? undefined : brokerPlaces(cluster).find(({ nodeId }) => nodeId === found.leader);
 }

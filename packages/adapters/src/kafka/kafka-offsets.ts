@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 import kafkajs, { type Cluster } from 'kafkajs';
-import { brokerOf, type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
+import { type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
 import type { AdminBroker } from './kafkajs-private.ts';
 
 /** Number of attempts, 100 ms apart. */
@@ -79,12 +79,12 @@ export async function removeRecordsBefore(link: KafkaLink, topic: string, offset
       if (offset === 0) return;
       const leader = leaderOf(cluster, topic, partition);
       if (leader === undefined) throw new Error(`${topic}/${partition} has no leader`);
-      const own = byLeader.get(leader) ?? [];
+      const own = byLeader.get(leader.nodeId) ?? [];
       own.push({ partition, offset: String(offset) });
-      byLeader.set(leader, own);
+      byLeader.set(leader.nodeId, own);
     });
     for (const [leader, partitions] of byLeader) {
-      const broker = (await brokerOf(cluster, leader)) as AdminBroker;
+      const broker = (await cluster.findBroker({ nodeId: String(leader) })) as AdminBroker;
       await broker.deleteRecords({ topics: [{ topic, partitions }] }).catch((error: unknown) => {
         throw errorOfPartition(error);
       });

@@ -8,6 +8,8 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     --------------------------------------------  ----------------------------------------------------------------
  *     Cluster, passed to partition assigners        the only way to send a request to a certain broker
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
+ *     brokerPool.connectionPoolBuilder, rootLogger  a broker that shares no connection with others can be replaced alone
+ *     brokerPool.metadata                           the addresses of the brokers
  *     broker.connectionPool.send                    kafkajs throws away a response in which one partition failed, and its
  *                                                   encoder copies each record six times
  *     broker.joinGroup, syncGroup, heartbeat,       the public consumer cannot commit under a given generation, and does
@@ -80,6 +82,35 @@ export function createCluster(kafka: Kafka, { mayLackTopics }: ClusterOptions): 
   return found;
 }
 
+/** The ID and the address of a broker, as the metadata of the cluster contain them. */
+export interface BrokerPlace {
+  readonly nodeId: number;
+  readonly host: string;
+  readonly port: number;
+}
+
+interface BrokerPool {
+  createBroker(options: object): Broker;
+  readonly connectionPoolBuilder: { build(place: object): Promise<object> };
+  readonly rootLogger: object;
+  readonly metadata: { readonly brokers: readonly BrokerPlace[] } | null;
+}
+
+const brokerPoolOf = (cluster: Cluster): BrokerPool =>
+  (cluster as unknown as { readonly brokerPool: BrokerPool }).brokerPool;
+
+/** The brokers according to the last metadata. */
+export function brokerPlaces(cluster: Cluster): readonly BrokerPlace[] {
+  return brokerPoolOf(cluster).metadata?.brokers ?? [];
+}
+
+/** Returns a broker that is not connected yet and shares no connection with any other object. */
+export async function createBroker(kafka: Kafka, { nodeId, host, port }: BrokerPlace): Promise<Broker> {
+  const pool = brokerPoolOf(createCluster(kafka, { mayLackTopics: false }));
+  const connectionPool = await pool.connectionPoolBuilder.build({ host, port });
+  return pool.createBroker({ logger: pool.rootLogger, connectionPool, nodeId });
+}
+
 interface Metadata {
   readonly topicMetadata: readonly {
     readonly topicErrorCode: number;
@@ -91,7 +122,7 @@ const UNKNOWN_TOPIC_OR_PARTITION = 3;
 
 /** Clears the error codes of single partitions before kafkajs sees them, because kafkajs would reject the whole response. */
 function acceptPartitionErrors(cluster: Cluster, mayLackTopics: boolean): void {
-  const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): Broker } };
+  const brokerPool = brokerPoolOf(cluster);
   const { createBroker } = brokerPool;
   const withoutErrors = (data: Metadata): Metadata => ({
     ...data,

@@ -28,6 +28,21 @@ function brokerThatSays(answer: () => Answer): Broker {
   return said as unknown as Broker;
 }
 
+/** A cluster with the broker 1. The partitions of each topic have these leaders. */
+function clusterOf(leaders: readonly number[], more: object = {}): Cluster {
+  const brokers = [{ nodeId: 1, host: 'broker', port: 9092 }];
+  const findTopicPartitionMetadata = () => leaders.map((leader, partitionId) => ({ partitionId, leader }));
+  return { findTopicPartitionMetadata, brokerPool: { metadata: { brokers } }, ...more } as unknown as Cluster;
+}
+
+/** A link to such a cluster. `findBroker` is called for each request. */
+const linkTo = (findBroker: () => Promise<Broker>, leaders = [1], refreshLeaders = () => undefined): KafkaLink => ({
+  run: (work) => work(clusterOf(leaders)),
+  runOn: async (_, work) => work(await findBroker()),
+  refreshLeaders,
+  close: async () => undefined,
+});
+
 describe('a failed produce request is retried only if nothing was stored', () => {
   async function outcomeOf(answer: Answer): Promise<RunOutcome | 'again'> {
     const { run, outcome } = createAppendRun('t', 0, [record], 0);
@@ -56,22 +71,18 @@ test('a request that was abandoned while it looked for its broker is sent once, 
   let stored = 0;
   const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: String(stored++) }));
   let found: (broker: Broker) => void = () => undefined;
-  const cluster = (findBroker: () => Promise<Broker>): Cluster =>
-    ({ findBroker, findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }] }) as unknown as Cluster;
-  const late = cluster(() => new Promise((resolve) => (found = resolve)));
-  const next = cluster(async () => broker);
+  const late = new Promise<Broker>((resolve) => (found = resolve));
   let runs = 0;
   let givenUp: Promise<unknown> = Promise.resolve();
   const link: KafkaLink = {
-    async run(work) {
+    ...linkTo(async () => broker),
+    async runOn(_, work) {
       runs++;
-      // The first run looks up the leader. The second run is abandoned while it looks for the broker, before it sends. Later runs use new
-      // connections.
-      if (runs !== 2) return work(runs === 1 ? late : next);
-      givenUp = work(late).catch(() => undefined);
+      // The first run is abandoned while it looks for the broker, before it sends. Later runs use new connections.
+      if (runs > 1) return work(broker);
+      givenUp = late.then(work).catch(() => undefined);
       throw new Error('the connection to Kafka was abandoned');
     },
-    close: async () => undefined,
   };
   const logger = createLogger('silent');
   const appender = createKafkaAppender({
@@ -91,17 +102,13 @@ test('a request that was abandoned while it looked for its broker is sent once, 
 test('while a partition has no leader, appends to other partitions do not wait for new metadata', async () => {
   const broker = brokerThatSays(() => ({ errorCode: 0, baseOffset: '0' }));
   let asked = 0;
-  const cluster = {
-    findBroker: async () => broker,
-    findTopicPartitionMetadata: () => [
-      { partitionId: 0, leader: 1 },
-      { partitionId: 1, leader: -1 },
-    ],
-    async refreshMetadata() {
+  const link = linkTo(
+    async () => broker,
+    [1, -1],
+    () => {
       asked += 1;
     },
-  } as unknown as Cluster;
-  const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
+  );
   const logger = createLogger('silent');
   const appender = createKafkaAppender({
     link,
@@ -111,16 +118,14 @@ test('while a partition has no leader, appends to other partitions do not wait f
     messageBytesMax,
     logger,
   });
-  const from = performance.now();
   const leaderless = appender.append('t', 1, [record]);
   for (let i = 0; i < 100; i++) expect(await appender.append('t', 0, [record])).toMatchObject({ status: 'stored' });
   expect(await leaderless).toMatchObject({ status: 'refused' });
   expect(asked).toBeGreaterThan(0);
-  expect(asked).toBeLessThanOrEqual(2 + (performance.now() - from) / 100);
 });
 
 test('a clock that is set back does not change deadlines', async () => {
-  const hangs: KafkaLink = { run: () => new Promise(() => undefined), close: async () => undefined };
+  const hangs: KafkaLink = { ...linkTo(() => new Promise(() => undefined)), run: () => new Promise(() => undefined) };
   const wallClock = Date.now;
   let backMs = 0;
   Date.now = () => wallClock() - backMs;
@@ -144,13 +149,8 @@ test('a clock that is set back does not change deadlines', async () => {
 
 /** An appender for partition 0 of `t`, whose broker is found by `findBroker`. */
 function appenderOn(findBroker: () => Promise<Broker>, limits: { deadlineMs: number; messageBytesMax: () => number }) {
-  const cluster = {
-    findBroker,
-    findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
-  } as unknown as Cluster;
-  const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
   return createKafkaAppender({
-    link,
+    link: linkTo(findBroker),
     ...limits,
     replicationTimeoutMs: 100,
     compression,
@@ -196,7 +196,7 @@ test('ping needs the answer of one leader of each topic, not of all', async () =
       return [];
     },
   } as unknown as Cluster;
-  const link: KafkaLink = { run: (work) => work(cluster), close: async () => undefined };
+  const link: KafkaLink = { ...linkTo(() => new Promise(() => undefined)), run: (work) => work(cluster) };
   await ping(link, ['t', 'u']);
   answers.clear();
   await expect(ping(link, ['t', 'u'])).rejects.toMatchObject({ code: 'event_log_unavailable' });

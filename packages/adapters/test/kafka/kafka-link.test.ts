@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createLogger, type Logger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
-import { Kafka, logLevel } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { createKafkaLink, type KafkaLink } from '../../src/kafka/kafka-link.ts';
 import { createTopics } from './create-topics.ts';
 
+const { Kafka, KafkaJSRequestTimeoutError, logLevel } = kafkajs;
 const never = () => new Promise<void>(() => undefined);
 
 function openLink(
@@ -126,6 +127,43 @@ describeLive('kafka', (brokers) => {
     await expect(underWay).rejects.toThrow('abandoned');
     expect(await link.run(async () => 'connected')).toBe('connected');
     await link.close();
+  });
+
+  test('after a broker did not answer, the next connection goes to another one', async () => {
+    let accepted = 0;
+    const [host, port] = brokers().split(',')[0]!.split(':');
+    const first = createServer((socket) => {
+      accepted += 1;
+      const behind = connect(Number(port), host);
+      socket.on('error', () => undefined).pipe(behind);
+      behind.on('error', () => undefined).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => first.once('listening', resolve));
+    const address = `127.0.0.1:${(first.address() as AddressInfo).port}`;
+    const link = openLink(`${address},${brokers()}`, 10_000);
+    await link.run(async () => undefined, 60_000);
+    const before = accepted;
+    const times = { broker: address, clientId: '', correlationId: 0, createdAt: 0, sentAt: 0, pendingDuration: 0 };
+    const failed = link.run(() => Promise.reject(new KafkaJSRequestTimeoutError('no answer', times)));
+    await expect(failed).rejects.toThrow('no answer');
+    await link.run(async () => undefined, 60_000);
+    await link.close();
+    await new Promise((resolve) => first.close(resolve));
+    expect([before, accepted]).toEqual([1, 1]);
+  });
+
+  test('new metadata are requested once while a request is in progress', async () => {
+    const link = openLink(brokers(), 10_000);
+    let asked = 0;
+    await link.run(async (cluster) => {
+      cluster.refreshMetadata = async () => {
+        asked += 1;
+      };
+    });
+    for (let i = 0; i < 10; i++) link.refreshLeaders();
+    await eventually('a request', () => asked > 0);
+    await link.close();
+    expect(asked).toBe(1);
   });
 
   test('work that was abandoned before the connection opened is not started', async () => {

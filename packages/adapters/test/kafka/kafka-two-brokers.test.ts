@@ -1,9 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { localProblem } from '@weir/testkit/live-local';
 import topicsJson from '../../../../infra/kafka/topics.json' with { type: 'json' };
 import { startMember } from '../../../ports/contract/event-log-member.ts';
-import { type KafkaEventLog, openKafkaEventLog } from '../../src/kafka/kafka-event-log.ts';
+import { createKafkaFetcher } from '../../src/kafka/consume/kafka-fetcher.ts';
+import { PATIENT } from '../../src/kafka/kafka-client.ts';
+import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from '../../src/kafka/kafka-event-log.ts';
+import { createKafkaLink } from '../../src/kafka/kafka-link.ts';
 import type { TopicsSpec } from '../../src/kafka/kafka-topics.ts';
 import { createTopics } from './create-topics.ts';
 import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
@@ -27,7 +32,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     await brokers.close();
   });
 
-  async function open(topicPrefix: string): Promise<KafkaEventLog> {
+  async function open(topicPrefix: string, more: Partial<KafkaEventLogConfig> = {}): Promise<KafkaEventLog> {
     const opened = await openKafkaEventLog({
       brokers: [brokers.address],
       clientId: 'weir-test',
@@ -37,6 +42,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       rawRetentionHours: 72,
       enrichedRetentionDays: 30,
       logger,
+      ...more,
     });
     logs.push(opened);
     return opened;
@@ -54,10 +60,35 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     await createTopics(brokers.admin, made);
   }
 
-  /** Appends one record to each partition and returns the outcomes. */
-  async function append(to: KafkaEventLog, topic: string): Promise<readonly string[]> {
-    const records = PARTITIONS.map((partition) => ({ partition, value: Buffer.from('x') }));
+  /** Appends one record to each of the partitions and returns the outcomes. */
+  async function append(to: KafkaEventLog, topic: string, partitions = PARTITIONS): Promise<readonly string[]> {
+    const records = partitions.map((partition) => ({ partition, value: Buffer.from('x') }));
     return (await to.append(topic, records)).map(({ status }) => status);
+  }
+
+  /** Reads partitions without a group, whose coordinator could be the second broker. */
+  function openReader(topic: string, partitions: readonly number[]) {
+    const address = { brokers: [brokers.address], clientId: 'weir-test' };
+    const link = createKafkaLink({ address, timeouts: PATIENT, topics: [topic], logger });
+    const fetcher = createKafkaFetcher(link, logger);
+    const next = new Map<number, number>();
+    const failures = new Map<number, number>();
+    for (const partition of partitions) {
+      fetcher.add({
+        ...{ topic, partition, fetchBytesMax: 1024, outOfRange: () => undefined },
+        wanted: () => next.get(partition) ?? 0,
+        deliver: (offset, messages) => void next.set(partition, Number(messages.at(-1)?.offset ?? offset - 1) + 1),
+        onError: () => void failures.set(partition, (failures.get(partition) ?? 0) + 1),
+      });
+    }
+    return {
+      delivered: (partition: number) => next.get(partition) ?? 0,
+      failures: (partition: number) => failures.get(partition) ?? 0,
+      async close() {
+        fetcher.close();
+        await link.close();
+      },
+    };
   }
 
   /** Waits for these outcomes: on a busy machine an append can exceed the gateway's deadline, and is then refused or unknown. */
@@ -80,6 +111,34 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await becomes(log, 'events.raw', ['unknown', 'unknown', 'unknown']);
       brokers.signalSecond('SIGCONT');
       expect(await enriched).toEqual(ALL_STORED);
+    });
+  });
+
+  describe('a broker that does not answer', () => {
+    test('does not end the connections to the other one, over which appends and reads go on', async () => {
+      await makeTopics('half.', (name, partition) => [name === 'events.raw' && partition === 1 ? 2 : 1]);
+      const log = await open('half.', { appendDeadlineMs: 5_000 });
+      await becomes(log, 'events.raw', ALL_STORED);
+      const reader = openReader('half.events.raw', [0, 1]);
+      await eventually('both partitions', () => reader.delivered(0) > 0 && reader.delivered(1) > 0);
+      const opened = watchConnections();
+      brokers.signalSecond('SIGSTOP');
+      const hanging = append(log, 'events.raw', [1]);
+      await eventually('the reader gives up the broker', async () => {
+        expect(await append(log, 'events.raw', [0])).toEqual(['stored']);
+        return reader.failures(1) > 0;
+      });
+      expect(await hanging).not.toEqual(['stored']);
+      const read = reader.delivered(0);
+      expect(await append(log, 'events.raw', [0])).toEqual(['stored']);
+      await eventually('a read', () => reader.delivered(0) > read);
+      brokers.signalSecond('SIGCONT');
+      const toFirst = opened.to(Number(brokers.address.split(':')[1]));
+      opened.end();
+      await becomes(log, 'events.raw', ALL_STORED);
+      await reader.close();
+      expect(reader.failures(0)).toBe(0);
+      expect(toFirst).toBe(0);
     });
   });
 
@@ -158,3 +217,17 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     });
   });
 });
+
+/** Counts the connections that this process opens from now on. */
+function watchConnections() {
+  const ports: (number | undefined)[] = [];
+  const onSocket = (message: unknown): void => {
+    const { socket } = message as { readonly socket: Socket };
+    socket.once('connect', () => ports.push(socket.remotePort));
+  };
+  subscribe('net.client.socket', onSocket);
+  return {
+    to: (port: number) => ports.filter((one) => one === port).length,
+    end: () => void unsubscribe('net.client.socket', onSocket),
+  };
+}

@@ -1,7 +1,8 @@
 import { createLogger } from '@weir/runtime/logger';
 import { createKafka, FAIL_FAST } from '../../src/kafka/kafka-client.ts';
-import { createCluster, supportsVersion } from '../../src/kafka/kafkajs-private.ts';
+import { brokerPlaces, createBroker, createCluster, supportsVersion } from '../../src/kafka/kafkajs-private.ts';
 
+const PLACE = { nodeId: 2, host: 'broker', port: 9092 };
 const version = (): string => (require('kafkajs/package.json') as { readonly version: string }).version;
 const methodsOf = (module: string): readonly string[] =>
   Object.getOwnPropertyNames((require(module) as { readonly prototype: object }).prototype);
@@ -33,6 +34,16 @@ describe('private members of kafkajs that Weir uses', () => {
     const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): object } };
     const broker = brokerPool.createBroker({ logger: { namespace: () => ({}) }, nodeId: 1, connectionPool: {} });
     expect(Object.keys(broker)).toEqual(expect.arrayContaining(['connectionPool', 'metadata']));
+    expect(brokerPlaces(cluster)).toEqual([]);
+    Object.assign(brokerPool, { metadata: { brokers: [PLACE] } });
+    expect(brokerPlaces(cluster)).toEqual([PLACE]);
+  });
+
+  test('a broker that Weir creates has its own connections to the given address', async () => {
+    const kafka = createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test' }, FAIL_FAST, createLogger('silent'));
+    const broker = await createBroker(kafka, PLACE);
+    expect(broker).toMatchObject({ nodeId: 2, connectionPool: { host: 'broker', port: 9092 } });
+    expect(broker.isConnected()).toBe(false);
   });
 
   test('a broker has the requests that Weir sends', () => {

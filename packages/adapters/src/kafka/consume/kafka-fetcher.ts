@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Cluster, KafkaMessage } from 'kafkajs';
-import { brokerErrorType, eventLogUnavailable, knownRefusal, rootCause } from '../kafka-errors.ts';
-import { brokerOf, type KafkaLink, leaderOf } from '../kafka-link.ts';
+import { eventLogUnavailable, knownRefusal, rootCause } from '../kafka-errors.ts';
+import { type KafkaLink, leaderOf } from '../kafka-link.ts';
 import { readEdges } from '../kafka-offsets.ts';
-import { withPartitionErrors } from '../kafkajs-private.ts';
+import { type BrokerPlace, withPartitionErrors } from '../kafkajs-private.ts';
 
 /**
  * How long a broker waits for records before it sends an empty answer. The fetcher sends one request at a time to each broker, so a
@@ -57,7 +58,6 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   const sources = new Set<FetchSource>();
   const busy = new Set<number>();
   const refusals = new WeakMap<FetchSource, number>();
-  let stale = false;
   let pumping = false;
   /** True if `pump` was called while it was running. It then runs once more, because another source may need records. */
   let askedAgain = false;
@@ -72,6 +72,11 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     }, RETRY_PAUSE_MS);
   }
 
+  function retryWithNewLeaders(): void {
+    link.refreshLeaders();
+    retryLater();
+  }
+
   async function pump(): Promise<void> {
     askedAgain = true;
     if (pumping) return;
@@ -80,8 +85,6 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
       while (askedAgain && !closed && sources.size > 0) {
         askedAgain = false;
         await link.run(async (cluster) => {
-          if (stale) await cluster.refreshMetadata();
-          stale = false;
           for (const [leader, wanted] of pendingByLeader(cluster)) void poll(leader, wanted);
         });
       }
@@ -93,16 +96,15 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     }
   }
 
-  function pendingByLeader(cluster: Cluster): Map<number, Map<FetchSource, number>> {
-    const found = new Map<number, Map<FetchSource, number>>();
+  function pendingByLeader(cluster: Cluster): Map<BrokerPlace, Map<FetchSource, number>> {
+    const found = new Map<BrokerPlace, Map<FetchSource, number>>();
     for (const source of sources) {
       const offset = source.wanted();
       if (offset === undefined) continue;
       const leader = leaderOf(cluster, source.topic, source.partition);
       if (leader === undefined) {
-        stale = true;
-        retryLater();
-      } else if (!busy.has(leader)) {
+        retryWithNewLeaders();
+      } else if (!busy.has(leader.nodeId)) {
         const wanted = found.get(leader) ?? new Map<FetchSource, number>();
         found.set(leader, wanted.set(source, offset));
       }
@@ -110,14 +112,13 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     return found;
   }
 
-  async function poll(leader: number, wanted: ReadonlyMap<FetchSource, number>): Promise<void> {
-    busy.add(leader);
+  async function poll(leader: BrokerPlace, wanted: ReadonlyMap<FetchSource, number>): Promise<void> {
+    busy.add(leader.nodeId);
     const list = [...wanted];
     const topic = list[0]![0].topic;
     try {
-      const response = (await link.run(async (cluster) => {
-        const broker = withPartitionErrors(await brokerOf(cluster, leader));
-        return broker.fetch({
+      const response = (await link.runOn(leader, (broker) =>
+        withPartitionErrors(broker).fetch({
           isolationLevel: 0,
           maxWaitTime: MAX_WAIT_MS,
           minBytes: 1,
@@ -132,8 +133,8 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
               })),
             },
           ],
-        });
-      })) as FetchResponse;
+        }),
+      )) as FetchResponse;
       for (const { partitions } of response.responses) {
         for (const { partition, errorCode, highWatermark, messages } of partitions) {
           const [source, offset] = list.find(([candidate]) => candidate.partition === partition) ?? [];
@@ -146,19 +147,19 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
           }
         }
       }
-      if (stale) retryLater();
     } catch (error) {
       if (!closed) for (const source of wanted.keys()) source.onError(error);
-      stale = brokerErrorType(error) !== undefined;
-      retryLater();
+      link.refreshLeaders();
+      // The leader stays busy meanwhile. Otherwise each `wake` would connect to a broker that refuses connections.
+      await pause(RETRY_PAUSE_MS, undefined, { ref: false });
     }
-    busy.delete(leader);
+    busy.delete(leader.nodeId);
     if (retry === undefined) void pump();
   }
 
   /** Requests new metadata, because the leader may have moved. Reports only refusals that persist. */
   function refused(source: FetchSource, code: number): void {
-    stale = true;
+    retryWithNewLeaders();
     const count = (refusals.get(source) ?? 0) + 1;
     refusals.set(source, count);
     if (count % REFUSALS_REPORTED_EACH !== 0) return;

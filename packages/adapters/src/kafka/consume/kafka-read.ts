@@ -1,7 +1,7 @@
 import type { StoredRecord } from '@weir/ports/event-log';
 import type { KafkaMessage } from 'kafkajs';
 import { eventLogUnavailable, knownRefusal } from '../kafka-errors.ts';
-import { brokerOf, type KafkaLink, leaderOf, withRetry } from '../kafka-link.ts';
+import { type KafkaLink, leaderOf, retried } from '../kafka-link.ts';
 import { readEdges } from '../kafka-offsets.ts';
 import { withPartitionErrors } from '../kafkajs-private.ts';
 
@@ -36,21 +36,25 @@ export async function readRecords(
 }
 
 function fetchOnce(link: KafkaLink, topic: string, partition: number, from: number, bytesMax: number) {
-  return withRetry(link, ATTEMPTS, async (cluster) => {
-    const leader = leaderOf(cluster, topic, partition);
+  return retried(ATTEMPTS, async (isRepeated) => {
+    const leader = await link.run(async (cluster) => {
+      if (isRepeated) await cluster.refreshMetadata();
+      return leaderOf(cluster, topic, partition);
+    });
     if (leader === undefined) throw new Error(`${topic}/${partition} has no leader`);
-    const broker = withPartitionErrors(await brokerOf(cluster, leader));
-    const response = (await broker.fetch({
-      isolationLevel: 0,
-      maxWaitTime: 0,
-      minBytes: 0,
-      maxBytes: bytesMax,
-      topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes: bytesMax }] }],
-    })) as FetchResponse;
+    const response = (await link.runOn(leader, (broker) =>
+      withPartitionErrors(broker).fetch({
+        isolationLevel: 0,
+        maxWaitTime: 0,
+        minBytes: 0,
+        maxBytes: bytesMax,
+        topics: [{ topic, partitions: [{ partition, fetchOffset: String(from), maxBytes: bytesMax }] }],
+      }),
+    )) as FetchResponse;
     const found = response.responses[0]?.partitions[0];
     if (found === undefined) throw new Error(`the broker did not answer for ${topic}/${partition}`);
     const refusal = knownRefusal(found.errorCode);
-    // The leader may have moved. `withRetry` requests new metadata and finds the new leader.
+    // The leader may have moved. The next attempt requests new metadata and finds the new leader.
     if (refusal?.again) throw new Error(refusal.type);
     return found;
   });

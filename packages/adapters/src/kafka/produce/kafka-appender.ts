@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
 import type { Cluster } from 'kafkajs';
 import type { KafkaCompression } from '../kafka-compression.ts';
 import { nothingWasSent, rootCause } from '../kafka-errors.ts';
-import { brokerOf, type KafkaLink, leaderOf } from '../kafka-link.ts';
+import { type KafkaLink, leaderOf } from '../kafka-link.ts';
+import type { BrokerPlace } from '../kafkajs-private.ts';
 import { type AppendRun, createAppendRun, type KafkaRecord, type RunOutcome } from './append-run.ts';
 import { produce } from './kafka-produce.ts';
 
@@ -12,8 +14,6 @@ const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 const BATCH_PART = 15 / 16;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;
-/** The minimum time between two metadata requests while a partition has no leader. All appends wait for each such request. */
-const METADATA_PAUSE_MS = 100;
 
 /** Appends runs of records. The outcomes are those of the port `EventLog`, and are known about `deadlineMs` after the call at the latest. */
 export interface KafkaAppender {
@@ -57,8 +57,6 @@ export function createKafkaAppender({
   let waitingBytes = 0;
   /** The runs of the request for each leader. Before `isSent`, nothing of them can be in the log. */
   const underWay = new Map<number, { readonly runs: readonly AppendRun[]; isSent: boolean }>();
-  let leadersAreStale = false;
-  let leadersAskedAt = Number.NEGATIVE_INFINITY;
   let pumping = false;
   let pumpAgain = false;
   let ticking = false;
@@ -124,11 +122,6 @@ export function createKafkaAppender({
     pumping = true;
     try {
       await link.run(async (cluster) => {
-        if (leadersAreStale && performance.now() - leadersAskedAt >= METADATA_PAUSE_MS) {
-          leadersAskedAt = performance.now();
-          await cluster.refreshMetadata();
-          leadersAreStale = false;
-        }
         for (const [leader, runs] of takeReady(cluster)) void send(leader, runs);
       });
     } catch (error) {
@@ -139,9 +132,9 @@ export function createKafkaAppender({
   }
 
   /** Removes runs whose leader is idle from `waiting`, for each leader as many as one request may contain. Returns them by leader. */
-  function takeReady(cluster: Cluster): Map<number, AppendRun[]> {
-    const ready = new Map<number, AppendRun[]>();
-    const bytes = new Map<number, number>();
+  function takeReady(cluster: Cluster): Map<BrokerPlace, AppendRun[]> {
+    const ready = new Map<BrokerPlace, AppendRun[]>();
+    const bytes = new Map<BrokerPlace, number>();
     const full = new Set<string>();
     const left: AppendRun[] = [];
     const batchBytes = new Map<string, number>();
@@ -149,12 +142,12 @@ export function createKafkaAppender({
     for (const run of unexpired(waiting)) {
       const leader = leaderOf(cluster, run.topic, run.partition);
       const id = `${run.topic}/${run.partition}`;
-      if (leader === undefined) leadersAreStale = true;
+      if (leader === undefined) link.refreshLeaders();
       const batch = (batchBytes.get(id) ?? 0) + run.bytes;
       const request = (leader === undefined ? 0 : (bytes.get(leader) ?? 0)) + run.bytes;
       if (
         leader === undefined ||
-        underWay.has(leader) ||
+        underWay.has(leader.nodeId) ||
         full.has(id) ||
         batch > batchBytesMax(run.topic) ||
         request > REQUEST_BYTES_MAX
@@ -174,14 +167,13 @@ export function createKafkaAppender({
     return ready;
   }
 
-  async function send(leader: number, runs: readonly AppendRun[]): Promise<void> {
+  async function send(leader: BrokerPlace, runs: readonly AppendRun[]): Promise<void> {
     const request = { runs, isSent: false };
-    underWay.set(leader, request);
+    underWay.set(leader.nodeId, request);
     let again: readonly AppendRun[] = [];
     let abandoned = false;
     try {
-      again = await link.run(async (cluster) => {
-        const broker = await brokerOf(cluster, leader);
+      again = await link.runOn(leader, async (broker) => {
         // These runs were already put back into `waiting`. If they were also sent here, they would be stored twice.
         if (abandoned) throw new Error('abandoned before anything was sent');
         const sent = unexpired(runs);
@@ -189,13 +181,18 @@ export function createKafkaAppender({
         request.isSent = true;
         return produce(broker, sent, compression, replicationTimeoutMs);
       });
-      leadersAreStale ||= again.length > 0;
+      if (again.length > 0) link.refreshLeaders();
     } catch (error) {
       abandoned = true;
-      if (!request.isSent || nothingWasSent(error)) again = runs;
-      else for (const run of runs) run.settle({ status: 'unknown', reason: rootCause(error).message });
+      link.refreshLeaders();
+      if (!request.isSent || nothingWasSent(error)) {
+        again = runs;
+        request.isSent = false;
+        // The leader stays busy meanwhile. Otherwise each append would connect to a broker that refuses connections.
+        await pause(RETRY_PAUSE_MS);
+      } else for (const run of runs) run.settle({ status: 'unknown', reason: rootCause(error).message });
     }
-    underWay.delete(leader);
+    underWay.delete(leader.nodeId);
     again = again.filter((run) => !run.settled);
     if (again.length > 0) {
       waiting = [...again, ...waiting];

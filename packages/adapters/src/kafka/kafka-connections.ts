@@ -1,0 +1,141 @@
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@weir/runtime/logger';
+import { type KafkaTimeouts, resetSocket } from './kafka-client.ts';
+import { brokerErrorType, rootCause } from './kafka-errors.ts';
+
+/**
+ * A set of connections that is opened at the first use, and replaced as a whole after the first transport failure: kafkajs's connections do not
+ * survive a paused broker (a late `end()` of the old socket closes the new one).
+ */
+export interface KafkaConnections<T> {
+  /**
+   * Connects if necessary and runs `work`. `patienceMs` extends the usual time limit. Rejects with kafkajs's error, or when the
+   * time is over. After a transport error the next call opens new connections.
+   */
+  run<R>(work: (opened: T) => Promise<R>, patienceMs?: number): Promise<R>;
+  close(): Promise<void>;
+}
+
+export interface KafkaConnectionsOptions<T> {
+  /** Connects. Each socket must be passed to `keep`. No other broker may be tried after `ended` has aborted. */
+  readonly connect: (keep: (socket: Socket) => void, ended: AbortSignal) => Promise<T>;
+  /** Returns false if these connections must be replaced before the next use. Default: true. */
+  readonly isUsable?: (opened: T) => boolean;
+  /** Called with each error after which connections are replaced. */
+  readonly onFailure?: (error: unknown) => void;
+  readonly timeouts: KafkaTimeouts;
+  readonly logger: Logger;
+}
+
+/** Abandoned connections may still receive responses for this time, because perhaps only one of several requests has failed. */
+const LAST_ANSWERS_MS = 300;
+
+interface Opened<T> {
+  readonly opening: Promise<T>;
+  /** What `opening` resolved with. */
+  ready?: T;
+  readonly sockets: ReadonlySet<Socket>;
+  /** Functions that reject the running work: kafkajs never settles requests on a connection that the broker closes meanwhile. */
+  readonly running: Set<() => void>;
+  /** Aborts when all sockets are destroyed. No socket is opened after that. */
+  readonly ended: AbortController;
+}
+
+export function createKafkaConnections<T extends { disconnect(): Promise<void> }>(
+  options: KafkaConnectionsOptions<T>,
+): KafkaConnections<T> {
+  const { connect, isUsable = () => true, onFailure, timeouts, logger } = options;
+  const connectWithinMs = 2 * timeouts.connectionTimeoutMs + timeouts.requestTimeoutMs;
+  const workWithinMs = 2 * timeouts.requestTimeoutMs;
+  let current: Opened<T> | undefined;
+  let closed = false;
+
+  function open(): Opened<T> {
+    const sockets = new Set<Socket>();
+    const ended = new AbortController();
+    const keep = (socket: Socket): void => {
+      // Work can go on after its connections were abandoned, and kafkajs then opens a new one.
+      if (ended.signal.aborted) socket.destroy(abandoned());
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    };
+    const opening = connect(keep, ended.signal);
+    const opened: Opened<T> = { opening, sockets, running: new Set(), ended };
+    // If connecting fails, also with an error response of a broker, the connections are dropped: otherwise all later work would fail too.
+    opening.then(
+      (ready) => {
+        opened.ready = ready;
+      },
+      () => {
+        if (current === opened) void drop(opened);
+      },
+    );
+    return opened;
+  }
+
+  /** Closes connections. Resolves when all of their sockets are closed and all work on them has ended. */
+  async function leave({ opening, sockets, running, ended }: Opened<T>): Promise<void> {
+    const left = opening
+      .then((ready) => ready.disconnect())
+      .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'closing a connection to Kafka failed'));
+    const answered = new AbortController();
+    await Promise.race([left, pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
+    answered.abort();
+    ended.abort();
+    for (const socket of sockets) resetSocket(socket, abandoned());
+    for (const end of running) end();
+  }
+
+  function drop(opened: Opened<T>): Promise<void> {
+    if (current === opened) current = undefined;
+    return leave(opened);
+  }
+
+  return {
+    async run(work, patienceMs = 0) {
+      if (closed) throw new Error('the connection to Kafka was closed');
+      if (current?.ready !== undefined && !isUsable(current.ready)) void drop(current);
+      current ??= open();
+      const mine = current;
+      try {
+        return await withDeadline(mine, work, connectWithinMs + workWithinMs + patienceMs);
+      } catch (error) {
+        if (current === mine && brokerErrorType(error) === undefined) {
+          onFailure?.(error);
+          void drop(mine);
+        }
+        throw error;
+      }
+    },
+    async close() {
+      closed = true;
+      if (current !== undefined) await drop(current);
+    },
+  };
+}
+
+const abandoned = (): Error => new Error('the connection to Kafka was abandoned');
+
+/** Settles like `work`, but rejects after `withinMs` or when the connections are abandoned. */
+function withDeadline<T, R>(
+  { opening, running }: Opened<T>,
+  work: (opened: T) => Promise<R>,
+  withinMs: number,
+): Promise<R> {
+  return new Promise<R>((resolve, reject) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      running.delete(end);
+    };
+    const end = (): void => {
+      over();
+      reject(abandoned());
+    };
+    const timer = setTimeout(end, withinMs);
+    running.add(end);
+    // Work that was already rejected must not begin, because the caller may have repeated it meanwhile.
+    const begin = (ready: T) => (running.has(end) ? work(ready) : Promise.reject(new Error('abandoned')));
+    opening.then(begin).then(resolve, reject).finally(over);
+  });
+}
