@@ -1,5 +1,5 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
+import { isIP, Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Logger } from '@weir/runtime/logger';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 
@@ -61,28 +61,36 @@ export function createKafka(
  * been answered or have failed. `end` resets the connection (see `resetSocket`).
  */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-  const socket = ssl
-    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
-    : connectTcp({ host, port }, onConnect);
-  socket.setNoDelay(true);
-  socket.setKeepAlive(true, 60_000);
-  if (!ssl) {
-    socket.end = () => {
-      resetSocket(socket);
-      return socket;
-    };
-  }
+  const tcp = new Socket();
+  tcp.setNoDelay(true);
+  tcp.setKeepAlive(true, 60_000);
+  const socket = ssl ? overTls(tcp, { ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect) : tcp;
+  // TLS is set up before this call: Node 20 to 26 crash if a socket that is already connecting must try a second address of the host.
+  tcp.connect({ host, port }, ssl ? undefined : onConnect);
+  socket.end = () => {
+    resetSocket(socket);
+    return socket;
+  };
   return socket;
 };
 
+/** A TLS socket of which `resetAndDestroy` resets the TCP connection. Node refuses this for a TLS socket that opens its own TCP connection. */
+function overTls(tcp: Socket, options: ConnectionOptions, onConnect: () => void): Socket {
+  const secure = connectTls({ ...options, socket: tcp }, onConnect);
+  secure.resetAndDestroy = () => {
+    tcp.resetAndDestroy();
+    return secure.destroy();
+  };
+  return secure;
+}
+
 /**
  * Destroys a socket and resets its connection. After a normal close, Linux continues to send bytes that were written but not acknowledged, for about
- * 100 s: a request whose result was unknown could arrive after it was repeated. `error` is emitted, so that pending requests are rejected. Node
- * cannot reset the connection of a TLS socket, so a TLS connection is only closed.
+ * 100 s: a request whose result was unknown could arrive after it was repeated. `error` is emitted, so that pending requests are rejected.
  */
 export function resetSocket(socket: Socket, error?: Error): void {
   // `resetAndDestroy` of a socket that is still connecting would wait until the socket is connected.
-  if (socket instanceof TLSSocket || socket.connecting || socket.destroyed) {
+  if (socket.connecting || socket.destroyed) {
     socket.destroy(error);
     return;
   }

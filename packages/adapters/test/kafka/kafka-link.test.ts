@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectionOptions, createServer as createTlsServer } from 'node:tls';
 import { createLogger, type Logger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import kafkajs from 'kafkajs';
 import { createKafkaLink, type KafkaLink } from '../../src/kafka/kafka-link.ts';
 import { createTopics } from './create-topics.ts';
+import { makeOwnCertificate } from './own-certificate.ts';
 
 const { Kafka, KafkaJSRequestTimeoutError, logLevel } = kafkajs;
 const never = () => new Promise<void>(() => undefined);
@@ -17,9 +22,15 @@ function openLink(
     topics = [],
     connectionTimeoutMs = 5_000,
     logger = createLogger('silent'),
-  }: { topics?: readonly string[]; connectionTimeoutMs?: number; logger?: Logger } = {},
+    tls,
+  }: {
+    topics?: readonly string[];
+    connectionTimeoutMs?: number;
+    logger?: Logger;
+    tls?: ConnectionOptions | undefined;
+  } = {},
 ): KafkaLink {
-  const address = { brokers: brokers.split(','), clientId: 'weir-test' };
+  const address = { brokers: brokers.split(','), clientId: 'weir-test', ...(tls === undefined ? {} : { tls }) };
   const timeouts = { connectionTimeoutMs, requestTimeoutMs };
   return createKafkaLink({ address, timeouts, topics, logger });
 }
@@ -38,20 +49,32 @@ test('if a broker accepts connections but does not answer, work is rejected, and
   await new Promise((resolve) => silent.close(resolve));
 });
 
-test('an abandoned connection is reset, so that the kernel sends none of its bytes later', async () => {
+describe('an abandoned connection is reset, so that the kernel sends none of its bytes later', () => {
   const ended: unknown[] = [];
-  const silent = createServer((socket) => {
+  const accept = (socket: Socket): void => {
     socket.on('error', ({ code }: NodeJS.ErrnoException) => ended.push(code));
     socket.on('end', () => ended.push('closed')).resume();
+  };
+  const dir = mkdtempSync(join(tmpdir(), 'weir-kafka-link-'));
+  const { keyFile, ca } = makeOwnCertificate(dir);
+  const key = readFileSync(keyFile);
+  rmSync(dir, { recursive: true });
+
+  test.each([
+    ['TCP', () => createServer(accept), undefined],
+    ['TLS', () => createTlsServer({ key, cert: ca }, accept), { ca }],
+  ] as const)('%s', async (_, create, tls) => {
+    ended.length = 0;
+    const silent = create().listen(0, '127.0.0.1');
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const link = openLink(`127.0.0.1:${port}`, 200, { connectionTimeoutMs: 1_000, tls });
+    await expect(link.run(never)).rejects.toThrow();
+    await eventually('the end of the connection', () => ended.length > 0);
+    await link.close();
+    expect(new Set(ended)).toEqual(new Set(['ECONNRESET']));
+    await new Promise((resolve) => silent.close(resolve));
   });
-  silent.listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200, { connectionTimeoutMs: 200 });
-  await expect(link.run(never)).rejects.toThrow();
-  await eventually('the end of the connection', () => ended.length > 0);
-  await link.close();
-  expect(new Set(ended)).toEqual(new Set(['ECONNRESET']));
-  await new Promise((resolve) => silent.close(resolve));
 });
 
 test('a link that is closed while it connects does not try the next broker', async () => {
