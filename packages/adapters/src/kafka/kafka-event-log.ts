@@ -20,6 +20,7 @@ import { hasHadRecords, readEdges, readOffsetsAtTime, removeRecordsBefore } from
 import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
 import { readTopicId } from './kafka-topic-id.ts';
 import { createKafkaTopics, messageBytesMaxOf, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
+import { findCoordinator } from './kafkajs-private.ts';
 import { outcomeOf } from './produce/append-run.ts';
 import { createKafkaAppender } from './produce/kafka-appender.ts';
 import { watchForReplacement } from './produce/replaced-topic.ts';
@@ -279,7 +280,7 @@ async function readPositions(
 ): Promise<readonly PartitionPosition[]> {
   const edges = await readEdges(link, topic, partitions);
   const committed = await withRetry(link, 10, async (cluster) => {
-    const coordinator = await cluster.findGroupCoordinator({ groupId: group });
+    const coordinator = await findCoordinator(cluster, group);
     const { responses } = await coordinator.offsetFetch({
       groupId: group,
       topics: [{ topic, partitions: partitions.map((partition) => ({ partition, offset: '0' })) }],

@@ -1,10 +1,12 @@
 import { DependencyError } from '@weir/domain/errors';
-import kafkajs, { type Cluster } from 'kafkajs';
-import { type KafkaLink, leaderOf, withRetry } from './kafka-link.ts';
-import type { AdminBroker } from './kafkajs-private.ts';
+import { type KafkaLink, leaderOf, retried } from './kafka-link.ts';
+import type { AdminBroker, BrokerPlace } from './kafkajs-private.ts';
 
 /** Number of attempts, 100 ms apart. */
 const ATTEMPTS = 10;
+/** What Kafka's request for offsets has instead of a time, for the first offset and the end offset. */
+const FIRST = -2;
+const END = -1;
 
 export interface Edges {
   /** The lowest offset that retention has not removed. */
@@ -13,28 +15,23 @@ export interface Edges {
   readonly end: number;
 }
 
-/** Reads the first and the end offset of partitions. Rejects with kafkajs's error. */
-export async function readEdges(
+/** Reads the first and the end offset of partitions. Rejects with kafkajs's error, or if a partition has no leader. */
+export function readEdges(
   link: KafkaLink,
   topic: string,
   partitions: readonly number[],
   attempts = ATTEMPTS,
 ): Promise<ReadonlyMap<number, Edges>> {
-  const asked = partitions.map((partition) => ({ partition }));
-  const [first, end] = await withRetry(link, attempts, async (cluster) => {
-    requireLeaders(cluster, topic, partitions);
-    return Promise.all([
-      cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: true }]),
-      cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: false }]),
+  return retried(attempts, async (isRepeated) => {
+    const byLeader = await leadersOf(link, topic, partitions, isRepeated);
+    const [first, end] = await Promise.all([
+      listOffsets(link, topic, byLeader, FIRST),
+      listOffsets(link, topic, byLeader, END),
     ]);
+    return new Map(
+      partitions.map((partition) => [partition, { first: first.get(partition) ?? 0, end: end.get(partition) ?? 0 }]),
+    );
   });
-  const ends = byPartition(end);
-  return new Map(
-    [...byPartition(first)].map(([partition, offset]) => [
-      partition,
-      { first: offset, end: ends.get(partition) ?? offset },
-    ]),
-  );
 }
 
 /**
@@ -63,58 +60,70 @@ export async function readOffsetsAtTime(
   partitions: readonly number[],
   timeMs: number,
 ): Promise<ReadonlyMap<number, number | undefined>> {
-  const asked = partitions.map((partition) => ({ partition }));
-  const found = await withRetry(link, ATTEMPTS, async (cluster) => {
-    requireLeaders(cluster, topic, partitions);
-    return cluster.fetchTopicsOffset([{ topic, partitions: asked, fromTimestamp: timeMs }]);
-  });
-  return new Map([...byPartition(found)].map(([partition, offset]) => [partition, offset < 0 ? undefined : offset]));
+  const found = await retried(ATTEMPTS, async (isRepeated) =>
+    listOffsets(link, topic, await leadersOf(link, topic, partitions, isRepeated), timeMs),
+  );
+  return new Map([...found].map(([partition, offset]) => [partition, offset < 0 ? undefined : offset]));
 }
 
-/** Removes the records of partition p below `offsets[p]`, for each partition. Rejects with kafkajs's error. */
+/** Removes the records of partition p below `offsets[p]`, for each partition. Rejects with kafkajs's error, or if a partition has no leader. */
 export async function removeRecordsBefore(link: KafkaLink, topic: string, offsets: readonly number[]): Promise<void> {
-  await withRetry(link, ATTEMPTS, async (cluster) => {
-    const byLeader = new Map<number, { readonly partition: number; readonly offset: string }[]>();
-    offsets.forEach((offset, partition) => {
-      if (offset === 0) return;
-      const leader = leaderOf(cluster, topic, partition);
-      if (leader === undefined) throw new Error(`${topic}/${partition} has no leader`);
-      const own = byLeader.get(leader.nodeId) ?? [];
-      own.push({ partition, offset: String(offset) });
-      byLeader.set(leader.nodeId, own);
-    });
-    for (const [leader, partitions] of byLeader) {
-      const broker = (await cluster.findBroker({ nodeId: String(leader) })) as AdminBroker;
-      await broker.deleteRecords({ topics: [{ topic, partitions }] }).catch((error: unknown) => {
-        throw errorOfPartition(error);
-      });
+  const partitions = [...offsets.keys()].filter((partition) => offsets[partition] !== 0);
+  await retried(ATTEMPTS, async (isRepeated) => {
+    for (const [leader, own] of await leadersOf(link, topic, partitions, isRepeated)) {
+      const asked = own.map((partition) => ({ partition, offset: String(offsets[partition]) }));
+      await link.runOn(leader, (broker) =>
+        (broker as AdminBroker).deleteRecords({ topics: [{ topic, partitions: asked }] }).catch((error: unknown) => {
+          throw errorOfPartition(error);
+        }),
+      );
     }
   });
 }
 
-/**
- * Throws if a partition has no leader. Otherwise kafkajs would look for the broker -1 and fail, and the link would then close all connections, even
- * those of other reads.
- */
-function requireLeaders(cluster: Cluster, topic: string, partitions: readonly number[]): void {
-  const found = cluster
-    .findTopicPartitionMetadata(topic)
-    .find(({ partitionId, leader }) => leader < 0 && partitions.includes(partitionId));
-  if (found === undefined) return;
-  const error = new Error(`${topic}/${found.partitionId} has no leader`);
-  throw new kafkajs.KafkaJSProtocolError(Object.assign(error, { type: 'LEADER_NOT_AVAILABLE', retriable: true }));
+/** The partitions by leader. Rejects if one of them has no leader. */
+async function leadersOf(
+  link: KafkaLink,
+  topic: string,
+  partitions: readonly number[],
+  refresh: boolean,
+): Promise<ReadonlyMap<BrokerPlace, readonly number[]>> {
+  const leaders = await link.run(async (cluster) => {
+    if (refresh) await cluster.refreshMetadata();
+    return partitions.map((partition) => leaderOf(cluster, topic, partition));
+  });
+  const found = new Map<BrokerPlace, number[]>();
+  leaders.forEach((leader, index) => {
+    const partition = partitions[index]!;
+    if (leader === undefined) throw new Error(`${topic}/${partition} has no leader`);
+    const own = found.get(leader);
+    if (own === undefined) found.set(leader, [partition]);
+    else own.push(partition);
+  });
+  return found;
+}
+
+/** Returns the offset of each partition for a time: `FIRST`, `END`, or Unix milliseconds. It is -1 if no record is that new. */
+async function listOffsets(
+  link: KafkaLink,
+  topic: string,
+  byLeader: ReadonlyMap<BrokerPlace, readonly number[]>,
+  time: number,
+): Promise<ReadonlyMap<number, number>> {
+  const requests = [...byLeader].map(([leader, partitions]) => {
+    const asked = partitions.map((partition) => ({ partition, timestamp: String(time) }));
+    return link.runOn(leader, (broker) =>
+      (broker as AdminBroker).listOffsets({ topics: [{ topic, partitions: asked }] }),
+    );
+  });
+  const found = (await Promise.all(requests)).flatMap(({ responses }) =>
+    responses.flatMap(({ partitions }) => partitions),
+  );
+  return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
 }
 
 /** kafkajs says only that records were not deleted. The reason is in the error of a partition. */
 function errorOfPartition(error: unknown): unknown {
   const { partitions = [] } = error as { readonly partitions?: readonly { readonly error?: unknown }[] };
   return partitions.find((partition) => partition.error != null)?.error ?? error;
-}
-
-function byPartition(
-  topics: readonly { readonly partitions: readonly { readonly partition: number; readonly offset: string }[] }[],
-): ReadonlyMap<number, number> {
-  return new Map(
-    topics.flatMap(({ partitions }) => partitions.map(({ partition, offset }) => [partition, Number(offset)])),
-  );
 }

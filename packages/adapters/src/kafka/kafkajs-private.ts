@@ -10,12 +10,14 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     brokerPool.connectionPoolBuilder, rootLogger  a broker that shares no connection with others can be replaced alone
  *     brokerPool.metadata                           the addresses of the brokers
+ *     brokerPool.findConnectedBroker,               kafkajs asks a broker at random for the coordinator of a group, also one that
+ *     broker.findGroupCoordinator                   cannot be reached
  *     broker.connectionPool.send                    kafkajs throws away a response in which one partition failed, and its
  *                                                   encoder copies each record six times
  *     broker.joinGroup, syncGroup, heartbeat,       the public consumer cannot commit under a given generation, and does
  *     leaveGroup                                    not report a lost partition before it has joined again
  *     broker.createTopics, describeConfigs,         the public admin client reads the metadata of every topic of the
- *     deleteRecords                                 cluster, and fails when one of them has no leader
+ *     deleteRecords, listOffsets                    cluster, and fails when one of them has no leader
  *     broker.connectionPool.send, broker.versions   kafkajs does not know the version of the metadata request that has topic IDs
  *     AssignerProtocol, ConfigResourceTypes         published, listed here because the requests above need them
  */
@@ -32,18 +34,28 @@ export interface GroupBroker extends Broker {
   syncGroup(request: object): Promise<{ readonly memberAssignment: Buffer }>;
   heartbeat(request: object): Promise<unknown>;
   leaveGroup(request: object): Promise<unknown>;
+  findGroupCoordinator(request: object): Promise<{ readonly coordinator: { readonly nodeId: number } }>;
 }
 
-/** The functions of a broker that manage topics. */
+/** The functions of a broker that manage topics and records. */
 export interface AdminBroker extends Broker {
   createTopics(request: { readonly topics: readonly object[] }): Promise<unknown>;
   describeConfigs(request: { readonly resources: readonly object[] }): Promise<DescribeConfigResponse>;
   /** Deletes records of partitions. The broker must be their leader. */
   deleteRecords(request: { readonly topics: readonly object[] }): Promise<unknown>;
+  /** Returns offsets of partitions. The broker must be their leader. */
+  listOffsets(request: { readonly topics: readonly object[] }): Promise<{
+    readonly responses: readonly {
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+    }[];
+  }>;
 }
 
+/** Asks a connected broker. kafkajs would ask a broker at random, and fail if that broker cannot be reached. */
 export async function findCoordinator(cluster: Cluster, groupId: string): Promise<GroupBroker> {
-  return (await cluster.findGroupCoordinator({ groupId })) as GroupBroker;
+  const connected = await brokerPoolOf(cluster).findConnectedBroker();
+  const { coordinator } = await connected.findGroupCoordinator({ groupId, coordinatorType: 0 });
+  return (await cluster.findBroker({ nodeId: String(coordinator.nodeId) })) as GroupBroker;
 }
 
 export async function findController(cluster: Cluster): Promise<AdminBroker> {
@@ -90,6 +102,7 @@ export interface BrokerPlace {
 }
 
 interface BrokerPool {
+  findConnectedBroker(): Promise<GroupBroker>;
   createBroker(options: object): Broker;
   readonly connectionPoolBuilder: { build(place: object): Promise<object> };
   readonly rootLogger: object;

@@ -28,9 +28,9 @@ function brokerThatSays(answer: () => Answer): Broker {
   return said as unknown as Broker;
 }
 
-/** A cluster with the broker 1. The partitions of each topic have these leaders. */
+/** A cluster with the brokers 1 and 2. The partitions of each topic have these leaders. */
 function clusterOf(leaders: readonly number[], more: object = {}): Cluster {
-  const brokers = [{ nodeId: 1, host: 'broker', port: 9092 }];
+  const brokers = [1, 2].map((nodeId) => ({ nodeId, host: `broker-${nodeId}`, port: 9092 }));
   const findTopicPartitionMetadata = () => leaders.map((leader, partitionId) => ({ partitionId, leader }));
   return { findTopicPartitionMetadata, brokerPool: { metadata: { brokers } }, ...more } as unknown as Cluster;
 }
@@ -184,19 +184,14 @@ test('the records of one turn that exceed the batch limit of their topic go into
 
 test('ping needs the answer of one leader of each topic, not of all', async () => {
   const answers = new Set([2]);
-  const cluster = {
-    refreshMetadata: async () => undefined,
-    findTopicPartitionMetadata: () => [
-      { partitionId: 0, leader: 1 },
-      { partitionId: 1, leader: 2 },
-      { partitionId: 2, leader: -1 },
-    ],
-    async fetchTopicsOffset([{ partitions }]: [{ partitions: [{ partition: number }] }]) {
-      if (!answers.has(partitions[0].partition + 1)) throw new Error('this broker does not answer');
-      return [];
+  const link: KafkaLink = {
+    ...linkTo(() => new Promise(() => undefined)),
+    run: (work) => work(clusterOf([1, 2, -1], { refreshMetadata: async () => undefined })),
+    async runOn({ nodeId }, work) {
+      if (!answers.has(nodeId)) throw new Error('this broker does not answer');
+      return work({ listOffsets: async () => ({ responses: [] }) } as unknown as Broker);
     },
-  } as unknown as Cluster;
-  const link: KafkaLink = { ...linkTo(() => new Promise(() => undefined)), run: (work) => work(cluster) };
+  };
   await ping(link, ['t', 'u']);
   answers.clear();
   await expect(ping(link, ['t', 'u'])).rejects.toMatchObject({ code: 'event_log_unavailable' });

@@ -115,12 +115,13 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
   });
 
   describe('a broker that does not answer', () => {
-    test('does not end the connections to the other one, over which appends and reads go on', async () => {
+    test('does not end the connections to the other one, over which appends, reads and pings go on', async () => {
       await makeTopics('half.', (name, partition) => [name === 'events.raw' && partition === 1 ? 2 : 1]);
       const log = await open('half.', { appendDeadlineMs: 5_000 });
       await becomes(log, 'events.raw', ALL_STORED);
       const reader = openReader('half.events.raw', [0, 1]);
       await eventually('both partitions', () => reader.delivered(0) > 0 && reader.delivered(1) > 0);
+      await log.ping();
       const opened = watchConnections();
       brokers.signalSecond('SIGSTOP');
       const hanging = append(log, 'events.raw', [1]);
@@ -129,6 +130,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
         return reader.failures(1) > 0;
       });
       expect(await hanging).not.toEqual(['stored']);
+      for (let turn = 0; turn < 6; turn++) await log.ping();
       const read = reader.delivered(0);
       expect(await append(log, 'events.raw', [0])).toEqual(['stored']);
       await eventually('a read', () => reader.delivered(0) > read);

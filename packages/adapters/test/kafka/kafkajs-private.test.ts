@@ -1,6 +1,12 @@
 import { createLogger } from '@weir/runtime/logger';
 import { createKafka, FAIL_FAST } from '../../src/kafka/kafka-client.ts';
-import { brokerPlaces, createBroker, createCluster, supportsVersion } from '../../src/kafka/kafkajs-private.ts';
+import {
+  brokerPlaces,
+  createBroker,
+  createCluster,
+  findCoordinator,
+  supportsVersion,
+} from '../../src/kafka/kafkajs-private.ts';
 
 const PLACE = { nodeId: 2, host: 'broker', port: 9092 };
 const version = (): string => (require('kafkajs/package.json') as { readonly version: string }).version;
@@ -25,15 +31,14 @@ describe('private members of kafkajs that Weir uses', () => {
         'addMultipleTargetTopics',
         'findBroker',
         'findControllerBroker',
-        'findGroupCoordinator',
         'findTopicPartitionMetadata',
-        'fetchTopicsOffset',
         'getNodeIds',
       ]),
     );
     const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): object } };
     const broker = brokerPool.createBroker({ logger: { namespace: () => ({}) }, nodeId: 1, connectionPool: {} });
     expect(Object.keys(broker)).toEqual(expect.arrayContaining(['connectionPool', 'metadata']));
+    expect(methodsOf('kafkajs/src/cluster/brokerPool')).toContain('findConnectedBroker');
     expect(brokerPlaces(cluster)).toEqual([]);
     Object.assign(brokerPool, { metadata: { brokers: [PLACE] } });
     expect(brokerPlaces(cluster)).toEqual([PLACE]);
@@ -46,6 +51,21 @@ describe('private members of kafkajs that Weir uses', () => {
     expect(broker.isConnected()).toBe(false);
   });
 
+  test('the coordinator of a group is found while another broker cannot be reached', async () => {
+    const kafka = createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test' }, FAIL_FAST, createLogger('silent'));
+    const cluster = createCluster(kafka, { mayLackTopics: false });
+    const connected = {
+      isConnected: () => true,
+      findGroupCoordinator: async () => ({ coordinator: { nodeId: 1 } }),
+    };
+    const unreachable = { isConnected: () => false, connect: () => Promise.reject(new Error('unreachable')) };
+    Object.assign((cluster as unknown as { brokerPool: object }).brokerPool, {
+      brokers: { 1: connected, 2: unreachable },
+    });
+    // kafkajs would ask a broker at random.
+    for (let turn = 0; turn < 20; turn++) expect(await findCoordinator(cluster, 'group')).toBe(connected);
+  });
+
   test('a broker has the requests that Weir sends', () => {
     expect(methodsOf('kafkajs/src/broker')).toEqual(
       expect.arrayContaining([
@@ -53,9 +73,11 @@ describe('private members of kafkajs that Weir uses', () => {
         'deleteRecords',
         'describeConfigs',
         'fetch',
+        'findGroupCoordinator',
         'heartbeat',
         'joinGroup',
         'leaveGroup',
+        'listOffsets',
         'metadata',
         'offsetCommit',
         'offsetFetch',
