@@ -264,6 +264,18 @@ export function eventLogContract(name: string, openFixture: () => Promise<EventL
         await Promise.all([one.close(), two.close()]);
       });
 
+      test('`catchUp` applies the changes of other handles', async () => {
+        const name = await fixture.newTable();
+        const one = await fixture.log.openTable(name);
+        const two = await (await fixture.another()).openTable(name);
+        for (const value of ['1', '2', '3']) {
+          await one.put('k', value);
+          await two.catchUp();
+          expect(two.entries().get('k')).toBe(value);
+        }
+        await Promise.all([one.close(), two.close()]);
+      });
+
       test('two tables have separate rows', async () => {
         const one = await fixture.log.openTable(await fixture.newTable());
         const two = await fixture.log.openTable(await fixture.newTable());

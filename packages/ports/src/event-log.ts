@@ -175,5 +175,10 @@ export interface LogTable {
   put(key: string, value: string | undefined): Promise<void>;
   /** The listener is called for each later change, including those of this process, in log order, before the `put` resolves. */
   onChange(listener: (key: string, value: string | undefined) => void): void;
+  /**
+   * Resolves when this process has applied each change that was made before a record that it has read was appended. Rejects with
+   * `event_log_unavailable`.
+   */
+  catchUp(): Promise<void>;
   close(): Promise<void>;
 }

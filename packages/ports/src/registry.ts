@@ -117,6 +117,11 @@ export interface Registry {
   onReplayChange(listener: () => void): () => void;
   /** The listener is called after each change of a site, except token uses. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
+  /**
+   * Resolves when this process knows what a gateway knew when it appended a record that this process has read, except salts. Rejects with
+   * `event_log_unavailable`, and with `event_log_damaged` if the registry has skipped a row that it cannot read.
+   */
+  catchUp(): Promise<void>;
   close(): Promise<void>;
 }
 

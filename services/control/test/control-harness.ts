@@ -96,7 +96,7 @@ export async function openControlHarness(
   const registry = await openLogRegistry({ eventLog, clock, randomSalt });
   const geo = await openGeo({});
   const places = createFailingPlaces(geo);
-  const enrichment = createEnrichment({ registry, geo: places.geo, logId: eventLog.logId, clock });
+  const enrichment = createEnrichment({ registry, geo: places.geo, logId: eventLog.logId });
   const enricher = await startEnricher({ eventLog, stateStore, registry, enrichment, clock, logger, metrics });
   const limits = { rowsMax: 20_000, bytesMax: 16 * 1024 * 1024, lingerMs: 50 };
   const writer = await startWriter({ eventLog, analytics, clock, logger, metrics, limits, pauses: registry });
@@ -124,7 +124,7 @@ export async function openControlHarness(
             const store = await openLmdbStateStore({ folder: replayState, clock });
             const started = await startReplayEnricher({
               ...{ eventLog: log, answeredIn: eventLog, stateStore: store, registry, analytics, firstRawOffset },
-              enrichment: createEnrichment({ registry, geo, logId: eventLog.logId, clock, lists: replayLists }),
+              enrichment: createEnrichment({ registry, geo, logId: eventLog.logId, lists: replayLists }),
               ...{ clock, logger, metrics },
             });
             return {

@@ -40,7 +40,7 @@ export async function fillRawLog(folder: string, { traffic, rows, partitions }: 
 
 /** Runs the enricher until all raw records have an outcome. */
 export async function enrichAll({ eventLog, stateStore, registry }: Engines, geo: Geo): Promise<void> {
-  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock: Date.now });
+  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId });
   const deps = { eventLog, stateStore, registry, enrichment, clock: Date.now, metrics: createMetrics() };
   const enricher = await startEnricher({ ...deps, logger: createLogger('error') });
   await caughtUp(eventLog, TOPIC_RAW, GROUP_ENRICHER, 10);

@@ -42,7 +42,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   const engines = await openEngines(join(folder, 'pure'), partitions);
   const geo = await openGeo({});
   const logId = engines.eventLog.logId;
-  const create = () => createEnrichment({ registry: engines.registry, geo, logId, clock: Date.now });
+  const create = () => createEnrichment({ registry: engines.registry, geo, logId });
   const records = asStored(await traffic.rawRecords('pure', engines.registry));
   const salts = await saltsOf(create(), records, engines);
   const state = new Map<string, string | undefined>();
@@ -97,7 +97,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
       assertStored(await own.eventLog.append(TOPIC_RAW, raw));
     }
     const { eventLog, stateStore, registry } = own;
-    const enrichment = createEnrichment({ registry, geo: task.kept, logId: eventLog.logId, clock: Date.now });
+    const enrichment = createEnrichment({ registry, geo: task.kept, logId: eventLog.logId });
     gc();
     const micros = await cpuMicrosOf(async () => {
       const enricher = await startEnricher({

@@ -31,7 +31,7 @@ export function rawReplays({ folder, eventLog, registry, analytics, geo }: RawRe
       const stateStore = await openLmdbStateStore({ folder, clock });
       const enricher = await startReplayEnricher({
         ...{ eventLog: log, answeredIn: eventLog, stateStore, registry, analytics, firstRawOffset, clock },
-        enrichment: createEnrichment({ registry, geo, logId: log.logId, clock }),
+        enrichment: createEnrichment({ registry, geo, logId: log.logId }),
         logger: createLogger('error'),
         metrics: createMetrics(),
       });

@@ -100,7 +100,10 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   const interactive = createKafkaAppender({ link: links.interactive, ...interactiveLimits(config), ...appending });
   const background = createKafkaAppender({ link: links.background, ...BACKGROUND, ...appending });
   const openTable = (name: string) =>
-    openKafkaTable({ link: link(PATIENT, [named(name)]), appender: interactive, topic: named(name), logger });
+    openKafkaTable({
+      ...{ link: link(PATIENT, [named(name)]), queryLink: links.query },
+      ...{ appender: interactive, topic: named(name), logger },
+    });
 
   await refuseDeletedTopics({
     topicPrefix,

@@ -9,7 +9,7 @@ import type { KafkaAppender } from './produce/kafka-appender.ts';
 
 const FETCH_BYTES_MAX = 4 * 1024 * 1024;
 const OPEN_DEADLINE_MS = 15_000;
-const PUT_SEEN_DEADLINE_MS = 5000;
+const APPLIED_DEADLINE_MS = 5000;
 /** Keys with this prefix belong to the log. Readers of the table do not see them. */
 export const RESERVED_KEY_PREFIX = '\u0000';
 
@@ -21,6 +21,8 @@ export interface KafkaTable extends LogTable {
 export interface KafkaTableDeps {
   /** Connections of this table only; they are closed with it. */
   readonly link: KafkaLink;
+  /** Connections for questions that must not wait for the table's long poll. */
+  readonly queryLink: KafkaLink;
   readonly appender: KafkaAppender;
   /** The full name in Kafka of a compacted topic with one partition. */
   readonly topic: string;
@@ -28,7 +30,13 @@ export interface KafkaTableDeps {
 }
 
 /** Opens a table. Each process reads the whole topic, without a consumer group. */
-export async function openKafkaTable({ link, appender, topic, logger }: KafkaTableDeps): Promise<KafkaTable> {
+export async function openKafkaTable({
+  link,
+  queryLink,
+  appender,
+  topic,
+  logger,
+}: KafkaTableDeps): Promise<KafkaTable> {
   const entries = new Map<string, string>();
   const reserved = new Map<string, { value: string; offset: number }>();
   const listeners: ((key: string, value: string | undefined) => void)[] = [];
@@ -113,9 +121,16 @@ export async function openKafkaTable({ link, appender, topic, logger }: KafkaTab
       if (outcome.status !== 'stored') {
         throw new DependencyError('event_log_unavailable', `${topic}: ${outcome.status}: ${outcome.reason}`);
       }
-      await applied(outcome.base + 1, PUT_SEEN_DEADLINE_MS);
+      await applied(outcome.base + 1, APPLIED_DEADLINE_MS);
     },
     onChange: (listener) => void listeners.push(listener),
+    async catchUp() {
+      try {
+        await applied((await readEdges(queryLink, topic, [0])).get(0)?.end ?? 0, APPLIED_DEADLINE_MS);
+      } catch (error) {
+        throw eventLogUnavailable(`cannot read the table ${topic} to its end`, error);
+      }
+    },
     close,
   };
 }

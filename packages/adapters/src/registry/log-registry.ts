@@ -30,6 +30,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
   const replayListeners = new Set<() => void>();
   const saltsInCreation = new Map<string, Promise<string>>();
   let reportedUnknown = false;
+  let damage: unknown;
 
   const reportUnknown = (): void => {
     if (reportedUnknown || index.unknown.size === 0) return;
@@ -42,6 +43,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
       siteId = index.apply(key, value);
     } catch (error) {
       if (onDamage === undefined || !isDependencyError(error, 'event_log_damaged')) throw error;
+      damage = error;
       onDamage(error);
       return;
     }
@@ -189,6 +191,10 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     },
     onChange(listener) {
       listeners.push(listener);
+    },
+    async catchUp() {
+      await table.catchUp();
+      if (damage !== undefined) throw damage;
     },
     async close() {
       await Promise.all([table.close(), saltTable.close()]);

@@ -45,6 +45,8 @@ export function createTableStore(stored: Iterable<readonly [string, string]>, wr
           own.add(listener);
           listeners.add(listener);
         },
+        // A change is applied here before a later record of the log can be read here (lmdb-thread-log.ts).
+        catchUp: async () => undefined,
         async close() {
           for (const listener of own) listeners.delete(listener);
         },

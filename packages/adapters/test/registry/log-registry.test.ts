@@ -85,6 +85,7 @@ describe('the registry', () => {
     await table.put('site/s', 'not json');
     expect(damage).toMatchObject([{ code: 'event_log_damaged' }]);
     expect(registry.site('s')).toEqual(site);
+    await expect(registry.catchUp()).rejects.toMatchObject({ code: 'event_log_damaged' });
     await eventLog.close();
   });
 

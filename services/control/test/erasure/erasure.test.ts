@@ -182,7 +182,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   // Enriches each record again with a new state, as a replay from `events.raw` does.
   const { registry, eventLog } = weir;
   const geo = { version: 'none', generation: 0, lookup: () => ({ country: '', region: '', city: '', timezone: '' }) };
-  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock: Date.now });
+  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId });
   const state = new Map<string, string | undefined>();
   const lines = (await readAll(TOPIC_RAW)).map(({ partition, record }) => {
     const decoded = enrichment.decode(record, partition);

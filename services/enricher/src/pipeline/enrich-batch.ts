@@ -69,6 +69,7 @@ export async function enrichBatch<Decoded>(
   const redriveOf = (record: Decoded): FirstSeenKey | undefined => enrichment.redriveKey(record);
   const decoded = records.map((record) => enrichment.decode(record, foldPartition.partition));
 
+  if (decoded.some((record) => enrichment.needsNewerRegistry(record))) await task.registry.catchUp();
   const salts = await readSalts(
     task.registry,
     distinct(decoded, (record) => enrichment.saltDays(record)),

@@ -46,14 +46,13 @@ export interface EnrichmentDeps {
   readonly geo: GeoLookup;
   /** The ID of the event log that the records are read from. */
   readonly logId: string;
-  readonly clock: () => number;
   /** By default, the lists of this version of Weir. */
   readonly lists?: SourceLists;
 }
 
 /** Creates the enrichment, which turns raw records into outcomes. `steps` lists everything that happens to an event, in order. */
 export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord> {
-  const { registry, geo, logId, clock, lists = loadSourceLists() } = deps;
+  const { registry, geo, logId, lists = loadSourceLists() } = deps;
   const sources = createSources(lists, publicSuffixOf);
   const agents = createUserAgents();
   const rowBytes = createRowBytes();
@@ -61,7 +60,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
   const steps: readonly Step[] = [
     createOpenAddressStep(),
     createDropDuplicate(logId),
-    createPutSite(registry, clock),
+    createPutSite(registry),
     dropUnverified,
     createPutBot(agents),
     createPutUserAgent(agents),
@@ -87,6 +86,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
   const keyStep = steps.find(({ firstSeenKey }) => firstSeenKey !== undefined);
   const redriveStep = steps.find(({ redriveKey }) => redriveKey !== undefined);
   // The steps are sorted by phase into arrays, because the loops below run for every record.
+  const registryChecks = steps.flatMap(({ needsNewerRegistry }) => needsNewerRegistry ?? []);
   const saltChecks = steps.flatMap(({ needsSalt }) => needsSalt ?? []);
   const prepareSteps = steps.flatMap(({ name, prepare }) => (prepare === undefined ? [] : { name, prepare }));
   const applySteps = steps.flatMap(({ name, apply }) => (apply === undefined ? [] : { name, apply }));
@@ -142,6 +142,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
         return unreadable(messageOf(error));
       }
     },
+    needsNewerRegistry: (record) => record.readable && registryChecks.some((check) => check(record)),
     saltDays(record) {
       if (!record.readable) return NONE;
       for (const needsSalt of saltChecks) if (needsSalt(record)) return [sealedDay(record)];

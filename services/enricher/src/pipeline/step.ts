@@ -23,6 +23,8 @@ export interface Step {
    * day before.
    */
   needsSalt?(event: EnrichedEvent): boolean;
+  /** Whether the registry of this process may lack what the step needs, so that it must catch up before the batch is enriched. */
+  needsNewerRegistry?(event: EnrichedEvent): boolean;
   /**
    * The claim on the event's idempotency key; undefined if the event has no key. At most one step of the list has this member.
    */

@@ -14,8 +14,7 @@ export function createDropExcluded(registry: Registry): Step {
 
   const apply: Step['apply'] = (event) => {
     if (event.kind !== 'collect' && event.kind !== 'import') return undefined;
-    // No matcher is cached for an unknown site, because the registry of this process may receive the site later.
-    const matches = event.site === undefined ? undefined : matcherOf(event.siteId);
+    const matches = matcherOf(event.siteId);
     if (matches === undefined) return undefined;
     const rule = matches({
       ip: event.ip,

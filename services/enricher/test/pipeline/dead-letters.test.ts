@@ -59,7 +59,6 @@ test('step_failed: a step that throws makes a dead letter that can be redriven, 
       },
     },
     logId: 'log',
-    clock: () => NOW,
   });
   const value = rawBytes({
     kind: 'event',
@@ -95,7 +94,7 @@ test('step_failed: a step that throws makes a dead letter that can be redriven, 
 test('step_failed: a step that throws in its first phase also makes a dead letter', async () => {
   const { registry } = harness;
   const geo = await openGeo({});
-  const enrichment = createEnrichment({ registry, geo, logId: 'log', clock: () => NOW });
+  const enrichment = createEnrichment({ registry, geo, logId: 'log' });
   const value = rawBytes({ ip: IP, body: pageview({ visitor_id: '', session_id: '' }) });
   const record = enrichment.decode({ offset: 7, value, appendedAt: NOW }, 0);
   // Simulates a bug: the salts are empty, so `put-visitor` throws. The enricher always reads the salt of the day before it calls `prepare`.

@@ -87,9 +87,4 @@ describe('site_removed', () => {
     const [after] = await harness.enrich(record('old', NOW));
     expect([before?.outcome, after?.outcome, after?.reason]).toEqual(['row', 'dropped', 'site_removed']);
   });
-
-  test('an unknown site can be newer than the registry of the enricher: its records are kept', async () => {
-    const [fresh, stale] = await harness.enrich(record('new', NOW), record('new', NOW - 60_000));
-    expect([fresh?.outcome, stale?.outcome, stale?.reason]).toEqual(['row', 'dropped', 'site_removed']);
-  });
 });

@@ -49,7 +49,7 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
   const stateStore = await openLmdbStateStore({ folder: join(folder, 'state'), clock });
   const registry = await openLogRegistry({ eventLog, clock, randomSalt: () => String(++salts).padStart(64, '0') });
   const geo: Geo = await openGeo({});
-  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
+  const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId });
   const foldPartition = { logId: eventLog.logId, partition: 0 };
   let offset = 0;
   let rules = 0;

@@ -31,6 +31,7 @@ export function createCountingEnrichment(logId: string): Enrichment<TestDecoded>
       offset,
       partition,
     }),
+    needsNewerRegistry: () => false,
     saltDays: () => [],
     prepare: (record) => [`s/${record.visitor}`],
     firstSeenKey: holderOf,

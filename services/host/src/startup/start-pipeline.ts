@@ -61,7 +61,7 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
   const enricher = async (): Promise<void> => {
     const geo = await deps.geo();
     const { stateStore } = ports;
-    const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId, clock });
+    const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId });
     const started = stack.add(
       await startEnricher({
         eventLog,

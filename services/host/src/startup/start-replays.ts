@@ -86,7 +86,7 @@ export function startReplays(deps: ReplaysDeps): Replays {
             const enricher = await startReplayEnricher({
               eventLog: log,
               answeredIn: eventLog,
-              enrichment: createEnrichment({ registry, geo, logId: log.logId, clock }),
+              enrichment: createEnrichment({ registry, geo, logId: log.logId }),
               ...{ stateStore, registry, analytics, firstRawOffset, clock, logger, metrics, disk },
             }).catch(async (error: unknown) => {
               await stateStore.close();
