@@ -4,7 +4,7 @@ import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
-import { doneCondition } from './visits/done-visitors.ts';
+import { doneCondition, doneList } from './visits/done-visitors.ts';
 import { type NearVisits, NO_KEY, OF_SITE } from './visits/visit-rows.ts';
 
 /** Defines which rows and visits a report counts. */
@@ -106,6 +106,8 @@ export function namedFilters(filters: readonly Filter[]): readonly NamedFilter[]
 /** What all statements of a scope share: its parameters, and its filters by their kind. */
 export interface ScopeSql {
   readonly parameters: Parameters;
+  /** The expressions of the WITH clause that `hitConditions` and `filterCondition` use. */
+  readonly visitorLists: readonly string[];
   readonly ofVisit: readonly NamedFilter[];
   /** The dimensions of visits that the filters and the report use. */
   readonly visitDimensions: readonly Dimension[];
@@ -120,28 +122,20 @@ function countedConditions({ withBots, withInternalEvents = false }: AskedScope)
   return [...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]), ...(withBots ? [] : ["bot = ''"])];
 }
 
-/** A table whose rows are filtered. */
-interface Filtered {
-  readonly parameters: Parameters;
-  /** The days that the report reads from `visit_slots`. */
-  readonly built: BuiltRun | undefined;
-  /** The SQL of the hash of the row's visitor. */
-  readonly visitor: string;
-}
-
-/** The condition for rows that pass a filter. The filter must not be on a dimension of visits. `column`: the SQL of the value of the row. */
+/**
+ * The condition for rows that pass a filter. The filter must not be on a dimension of visits. `column`: the SQL of the value of the row. `visitor`: the
+ * SQL of the hash of its visitor.
+ */
 export function filterCondition(
-  scope: AskedScope,
   { filter, name }: NamedFilter,
   column: string,
-  { parameters, built, visitor }: Filtered,
+  visitor: string,
+  parameters: Parameters,
 ): string {
   const { dimension } = filter;
-  if (dimension.doneType === undefined) {
-    return conditionOf(filter, parameters.valueOf(dimension, column), name, parameters);
-  }
-  const counted = [OF_SITE, ROWS_OF_PERIOD, ...countedConditions(scope), `type = '${dimension.doneType}'`];
-  return doneCondition(filter, { visitor, name, counted, parameters, built });
+  return dimension.doneType === undefined
+    ? conditionOf(filter, parameters.valueOf(dimension, column), name, parameters)
+    : doneCondition(filter, name, visitor);
 }
 
 /** `built`: the days that the report reads from `visit_slots`. */
@@ -157,17 +151,21 @@ export function scopeSql(scope: AskedScope, by?: Dimension, built?: BuiltRun): S
     ...countedConditions(scope),
     ...named
       .filter(({ filter }) => filter.dimension.scope === 'hit')
-      .map((one) =>
-        filterCondition(scope, one, one.filter.dimension.sql, { parameters, built, visitor: 'visitor_key' }),
-      ),
+      .map((one) => filterCondition(one, one.filter.dimension.sql, 'visitor_key', parameters)),
   ];
+  const visitorLists = named.flatMap(({ filter, name }) => {
+    const { doneType } = filter.dimension;
+    if (doneType === undefined) return [];
+    const counted = [OF_SITE, ROWS_OF_PERIOD, ...countedConditions(scope), `type = '${doneType}'`];
+    return [doneList(filter, name, { counted, parameters, built })];
+  });
   const ofVisit = named.filter(({ filter }) => filter.dimension.scope === 'visit');
   const visitDimensions = [...ofVisit.map(({ filter }) => filter.dimension), ...(by?.scope === 'visit' ? [by] : [])];
   const began = [
     ...BEGAN_IN_PERIOD,
     ...ofVisit.map(({ filter, name }) => conditionOf(filter, filter.dimension.sql, name, parameters)),
   ].join(' AND ');
-  return { parameters, ofVisit, visitDimensions, hitConditions, began };
+  return { parameters, visitorLists, ofVisit, visitDimensions, hitConditions, began };
 }
 
 /** The member `begunName` of a report whose column `begun.name` contains values and not hashes. */

@@ -12,10 +12,6 @@ const OPPOSITES: Readonly<Partial<Record<FilterOperator, FilterOperator>>> = {
 };
 
 interface DoneScope {
-  /** The SQL of the hash of the row's visitor. */
-  readonly visitor: string;
-  /** The name of the parameter with the values of the filter. */
-  readonly name: string;
   /** The conditions for rows of `records` that count and have the type of the dimension. */
   readonly counted: readonly string[];
   readonly parameters: Parameters;
@@ -24,14 +20,23 @@ interface DoneScope {
 }
 
 /**
- * A filter on what visitors have done (docs/decisions/0053), as a condition for the visitor of a row. Rows without a visitor are never in the list
+ * A filter on what visitors have done (docs/decisions/0053), as a condition for the visitor of a row. `visitor`: the SQL of the hash of the
+ * visitor. `name`: the name of the parameter with the values. The statement must begin with `doneList`. Rows without a visitor are never in the list
  * of visitors, so they pass only the filters that exclude visitors.
  */
-export function doneCondition(filter: Filter, { visitor, name, counted, parameters, built }: DoneScope): string {
+export function doneCondition({ operator }: Filter, name: string, visitor: string): string {
+  // ClickHouse searches an array on the right side of IN from its start to its end for each row. A set of a subquery is a hash table.
+  return `${visitor} ${operator in OPPOSITES ? 'NOT IN' : 'IN'} (SELECT arrayJoin(${listOf(name)}))`;
+}
+
+/**
+ * The expression of the WITH clause that lists the visitors for `doneCondition`. It is a scalar subquery, because ClickHouse evaluates it once for a
+ * statement, and the subquery of an IN once for each SELECT.
+ */
+export function doneList(filter: Filter, name: string, { counted, parameters, built }: DoneScope): string {
   const { dimension } = filter;
-  const opposite = OPPOSITES[filter.operator];
-  const matches = (value: string): string =>
-    conditionOf({ ...filter, operator: opposite ?? filter.operator }, value, name, parameters);
+  const positive = { ...filter, operator: OPPOSITES[filter.operator] ?? filter.operator };
+  const matches = (value: string): string => conditionOf(positive, value, name, parameters);
   const listed = (from: string, conditions: readonly string[]): string =>
     `SELECT visitor_key FROM ${from} WHERE ${[...conditions, `visitor_key != ${NO_KEY}`].join(' AND ')}`;
   const done = [listed('records', [...counted, matches(dimension.sql), ...outside(built, parameters)])];
@@ -42,8 +47,10 @@ export function doneCondition(filter: Filter, { visitor, name, counted, paramete
         : `arrayExists((each, views) -> views > 0 AND ${matches('each')}, pages, page_views)`;
     done.push(listed('visit_slots', [...runConditions(built, parameters), 'hits', inSlot]));
   }
-  return `${visitor} ${opposite === undefined ? 'IN' : 'NOT IN'} (${done.join(' UNION ALL ')})`;
+  return `(SELECT groupUniqArray(visitor_key) FROM (${done.join(' UNION ALL ')})) AS ${listOf(name)}`;
 }
+
+const listOf = (name: string): string => `${name}_visitors`;
 
 function outside(built: BuiltRun | undefined, parameters: Parameters): readonly string[] {
   if (built === undefined) return [];

@@ -16,7 +16,7 @@ import {
  * by time, so the report would otherwise merge the whole history of the site.
  */
 export function sessionParts(scope: AskedScope, by: Dimension | undefined, columns: readonly string[]): ReportParts {
-  const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);
+  const { parameters, visitorLists, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);
   const isJoined = visitDimensions.length > 0;
   const hitValue = ({ scope, sql, ownSql }: Dimension): string =>
     scope === 'hit' ? 'name' : `if(visit.session_id = '', ${ownSql === '' ? "''" : `hit.${ownSql}`}, visit.${sql})`;
@@ -42,7 +42,7 @@ export function sessionParts(scope: AskedScope, by: Dimension | undefined, colum
         }
       : { name: by === undefined ? '' : `, visit.${by.sql} AS name`, rows: 'visit' };
   const tables = `WITH
-hit AS
+${visitorLists.map((expression) => `${expression},\n`).join('')}hit AS
 (
   SELECT ${hitColumns.join(', ')}
   FROM events

@@ -72,14 +72,8 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
     ...runConditions(built, parameters),
     ...named
       .filter(({ filter }) => !isInArray(filter.dimension))
-      .map((one) =>
-        // The SELECTs of slot-counts.ts have other columns with the name `visitor_key`.
-        filterCondition(scope, one, columnOf(one.filter.dimension), {
-          parameters,
-          built,
-          visitor: 'visit_slots.visitor_key',
-        }),
-      ),
+      // The SELECTs of slot-counts.ts have other columns with the name `visitor_key`.
+      .map((one) => filterCondition(one, columnOf(one.filter.dimension), 'visit_slots.visitor_key', parameters)),
   ];
   const value = by === undefined ? '' : columnOf(by);
   const slots = {

@@ -35,7 +35,7 @@ export function stampedParts(
   columns: readonly string[],
 ): ReportParts {
   const { near, built } = scope.visits;
-  const { parameters, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by, built);
+  const { parameters, visitorLists, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by, built);
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
   const passes = hitConditions.join(' AND ');
@@ -84,9 +84,7 @@ export function stampedParts(
   ) AS named ON named.session_key = visit.session_key`;
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
   const tables = `WITH
-${movedSql(near, parameters)
-  .map((expression) => `${expression},\n`)
-  .join('')}hit AS
+${[...movedSql(near, parameters), ...visitorLists].map((expression) => `${expression},\n`).join('')}hit AS
 (
   SELECT ${[`${sessionKey(near)} AS session_key`, ...hitColumns, ...(name === '' ? [] : [`${name} AS name`]), `${isStamped} AS is_stamped`].join(', ')}
   FROM records

@@ -1,0 +1,77 @@
+import {
+  batch,
+  type ClickhouseUnderTest,
+  openClickhouseUnderTest,
+} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { readFilters } from '../../src/reports/filter.ts';
+import { type AskedScope, SESSIONS, type VisitSource } from '../../src/reports/report-sql.ts';
+import { statsStatement } from '../../src/reports/stats-sql.ts';
+import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
+import { buildDays } from '../../src/visit-slots/build-days.ts';
+import { builtRun } from '../../src/visit-slots/built-run.ts';
+import { choicesOf, DAY_MS, DAYS, randomVisits, SITE, T0 } from './random-visits.ts';
+
+const PERIOD = { zone: 'UTC', fromMs: T0, toMs: T0 + DAYS * DAY_MS };
+
+let opened: ClickhouseUnderTest;
+beforeAll(async () => {
+  opened = await openClickhouseUnderTest();
+  await opened.analytics.migrate();
+  await opened.analytics.insertRecords(batch(0, randomVisits(choicesOf(1))));
+}, 60_000);
+afterAll(async () => {
+  await opened?.close();
+});
+
+function scopeOf(texts: readonly string[]): AskedScope {
+  const filters = readFilters(texts);
+  if ('problem' in filters) throw new Error(filters.problem);
+  return { siteId: SITE, period: PERIOD, withBots: false, filters: filters.value };
+}
+
+/** The number of rows that ClickHouse reads for the stats of a scope. */
+async function readRows(scope: AskedScope, visits: VisitSource): Promise<number> {
+  const { analytics } = opened;
+  const selected = async (): Promise<number> => {
+    const [row] = await analytics.select<{ value: string }>(
+      "SELECT value FROM system.events WHERE event = 'SelectedRows'",
+    );
+    return Number(row?.value);
+  };
+  const { sql, params } = statsStatement({ ...scope, visits }, [T0]);
+  const before = await selected();
+  await analytics.userQuery(sql, params);
+  return (await selected()) - before;
+}
+
+test('a statement reads the rows for the list of visitors once', async () => {
+  const { analytics } = opened;
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  await buildDays(context, { siteId: SITE, fromMs: T0, toMs: PERIOD.toMs, rows: 1 });
+  const run = await builtRun(SITE, PERIOD, analytics);
+  if (run === undefined) throw new Error('no day was built');
+
+  const ofRows = (scope: AskedScope) => visitSourceOf(scope, analytics);
+  const ofSlots = (scope: AskedScope) => visitSourceOf(scope, analytics, { ...run, isEstimate: false });
+  const ofSessions = async () => SESSIONS;
+  const [count] = await analytics.select<{ rows: string; slots: string }>(
+    'SELECT (SELECT count() FROM records) AS rows, (SELECT count() FROM visit_slots) AS slots',
+  );
+  const [rows, slots] = [Number(count?.rows), Number(count?.slots)];
+  for (const [sourceOf, listRows] of [
+    [ofRows, rows],
+    [ofSlots, rows + slots],
+    [ofSessions, rows],
+  ] as const) {
+    for (const filter of ['done_event:is_not:signup', 'viewed_page:is:/']) {
+      const plain = scopeOf([]);
+      const filtered = scopeOf([filter]);
+      const source = await sourceOf(filtered);
+      const more = (await readRows(filtered, source)) - (await readRows(plain, source));
+      expect(more).toBeGreaterThan(0);
+      // An IN also reads a row of `system.one`.
+      expect(more).toBeLessThan(1.5 * listRows);
+    }
+  }
+}, 60_000);
