@@ -1,6 +1,6 @@
 import type { ReportDeps } from './report-request.ts';
-import { ROWS_OF_PERIOD, type Scope, SESSIONS, type Statement } from './report-sql.ts';
-import { reportParts } from './visits/report-parts.ts';
+import { ROWS_OF_PERIOD, type Scope, type Statement } from './report-sql.ts';
+import { sessionParts } from './visits/session-parts.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
 
 /**
@@ -8,15 +8,14 @@ import { OF_SITE } from './visits/visit-rows.ts';
  * `bots`, `internal_events` and `filtered` add up to `rows`.
  */
 function rowsStatement(scope: Scope): Statement {
-  const { parameters, tables, hits } = reportParts({ ...scope, visits: SESSIONS });
+  const { parameters, tables, hitsWithVisits } = sessionParts(scope, undefined, []);
   const sql = `${tables},
 counted AS
 (
   SELECT count() AS counted, countIf(hit.visitor_id = '') AS without_visitor,
-    countIf(hit.session_id NOT IN (SELECT session_id FROM visit)) AS without_visit,
-    uniqExactIf(hit.session_id, hit.session_id IN
-      (SELECT session_id FROM visit WHERE started_at < fromUnixTimestamp64Milli({from:Int64}))) AS visits_begun_before
-  FROM ${hits}
+    countIf(visit.session_id = '') AS without_visit,
+    uniqExactIf(hit.session_id, visit.session_id != '' AND visit.started_at < fromUnixTimestamp64Milli({from:Int64})) AS visits_begun_before
+  FROM ${hitsWithVisits}
 ),
 stored AS
 (

@@ -11,11 +11,16 @@ import {
   VISIT_COLUMNS,
 } from '../report-sql.ts';
 
+interface SessionParts extends ReportParts {
+  /** Like `hits`, but always joined with the visits. ClickHouse evaluates `visit` again wherever a statement names it. */
+  readonly hitsWithVisits: string;
+}
+
 /**
  * The parts of a report that reads visits from `sessions`, but only the visits of the rows that it counts. `sessions` is ordered by session and not
  * by time, so the report would otherwise merge the whole history of the site.
  */
-export function sessionParts(scope: AskedScope, by: Dimension | undefined, columns: readonly string[]): ReportParts {
+export function sessionParts(scope: AskedScope, by: Dimension | undefined, columns: readonly string[]): SessionParts {
   const { parameters, visitorLists, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by);
   const isJoined = visitDimensions.length > 0;
   const hitValue = ({ scope, sql, ownSql }: Dimension): string =>
@@ -60,10 +65,13 @@ begun AS
   FROM ${begun.rows}
   WHERE ${began}
 )`;
+  const where = joined.length > 0 ? `\n  WHERE ${joined.join(' AND ')}` : '';
+  const hitsWithVisits = `hit LEFT JOIN visit ON visit.session_id = hit.session_id${where}`;
   return {
     parameters,
     tables,
-    hits: `hit${isJoined ? ' LEFT JOIN visit ON visit.session_id = hit.session_id' : ''}${joined.length > 0 ? `\n  WHERE ${joined.join(' AND ')}` : ''}`,
+    hits: isJoined ? hitsWithVisits : `hit${where}`,
+    hitsWithVisits,
     began,
     begunName: nameOfText(by),
     hitValue,
