@@ -49,4 +49,28 @@ describeBrowser('the filters of the dashboard', () => {
     await page.locator('.chip', { hasText: 'Has viewed page: /pricing' }).waitFor();
     expect(errors).toEqual([]);
   });
+
+  test('with 20 filters, a click on a bar adds no filter, and the page says why', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: 'Full' });
+    const hit = { visitor_id: 'ann', session_id: 's', type: 'pageview', url: 'https://example.com/pricing' };
+    await client.collect({ site_id: site, ...hit }, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const dimensions = 'country region city language browser os device source channel referrer'.split(' ');
+    const filters = dimensions.flatMap((name) => [`${name}:is_not:zz`, `${name}:contains_not:zz`]);
+    const query = filters.map((filter) => `filter=${encodeURIComponent(filter)}`).join('&');
+    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview?${query}`);
+    const full = page.getByText('There can be at most 20 filters. Remove one first.');
+    await full.waitFor();
+    await page.getByRole('button', { name: '/pricing' }).first().click();
+    await eventually('the focus', () => full.evaluate((element) => element.matches(':focus')));
+    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(filters);
+    expect(await violationsOf(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Remove the filter on' }).first().click();
+    await full.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: '/pricing' }).first().click();
+    await page.locator('.chip', { hasText: '/pricing' }).waitFor();
+    expect(errors).toEqual([]);
+  });
 });

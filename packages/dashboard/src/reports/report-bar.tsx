@@ -9,7 +9,15 @@ import { conditionText, dimensionText, valueText } from './dimension-view.ts';
 import { formatFilter } from './filter-text.ts';
 import { PERIOD_KEYS } from './period/period-keys.ts';
 import { PeriodMenu, selectPeriod } from './period/period-menu.tsx';
-import { COMPARISONS, changeReport, PERIODS, type ReportState, setFilters } from './report-state.ts';
+import {
+  COMPARISONS,
+  changeReport,
+  FILTERS_MAX,
+  FULL_ID,
+  PERIODS,
+  type ReportState,
+  setFilters,
+} from './report-state.ts';
 import { SegmentsMenu } from './segments-menu.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 
@@ -109,6 +117,11 @@ export function ReportBar({
               >
                 <Icon name="close" size={14} />
               </button>
+            </li>
+          )}
+          {state.filters.length >= FILTERS_MAX && (
+            <li id={FULL_ID} className="note" tabIndex={-1}>
+              {t('filter.tooMany', { max: FILTERS_MAX })}
             </li>
           )}
           {state.filters.length > 1 && (

@@ -109,8 +109,13 @@ export function setFilters(filters: readonly ReportFilter[]): void {
   );
 }
 
+/** The ID of the text that says that no filter can be added. The report bar shows it while there are `FILTERS_MAX` filters. */
+export const FULL_ID = 'filters-full';
+
+/** Adds a filter. If the admin API would refuse it, moves the focus to the text that says why instead. */
 export function addFilter(filters: readonly ReportFilter[], added: ReportFilter): void {
-  setFilters(withFilter(filters, added));
+  if (canAddFilter(filters, added)) setFilters(withFilter(filters, added));
+  else document.getElementById(FULL_ID)?.focus();
 }
 
 /**
