@@ -85,6 +85,19 @@ describe('sites', () => {
     expect(body.data.limits).not.toHaveProperty('collect');
     expect((await weir.call('PATCH', '/sites/removed', change)).status).toBe(404);
   });
+  test('time zones get the letter case of the IANA data', async () => {
+    const made = await weir.call('POST', '/sites', {
+      name: 'A',
+      domain: 'a.example',
+      site_id: 'cased',
+      timezone: 'Europe/KYiv',
+    });
+    expect(made.body.data.timezone).toBe('Europe/Kyiv');
+    const changed = await weir.call('PATCH', '/sites/cased', { timezone: 'asia/ho_chi_minh' });
+    expect(changed.body.data.timezone).toBe('Asia/Ho_Chi_Minh');
+    const { body } = await weir.call('GET', '/sites/cased/stats?timezone=us/pacific');
+    expect(body.data.timezone).toBe('US/Pacific');
+  });
   test('a site with a zone that reports cannot use has reports in UTC, and its other fields can be changed', async () => {
     await addSite('zoned');
     const site = weir.registry.site('zoned');

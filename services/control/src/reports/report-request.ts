@@ -1,6 +1,6 @@
 import type { Site } from '@weir/domain/registry/site';
+import { TIMEZONE_RULE, timezoneName, zoneOf } from '@weir/domain/registry/time-zone';
 import type { Checked } from '../http/compile-body.ts';
-import { isTimezone, TIMEZONE_RULE, zoneOf } from '../registry/time-zone.ts';
 import type { ReportTables } from '../steady-tables.ts';
 import { type DayFact, runOf } from '../visit-slots/built-run.ts';
 import type { Dimension } from './dimensions.ts';
@@ -66,8 +66,8 @@ export async function readReportRequest(
   const { withExplanation, ...rows } = options.value;
   const compare = readChoice('compare', query.compare, COMPARISONS);
   if ('problem' in compare) return compare;
-  const { timezone = zoneOf(site) } = query;
-  if (!isTimezone(timezone)) return { problem: TIMEZONE_RULE };
+  const timezone = timezoneName(query.timezone ?? zoneOf(site));
+  if (timezone === undefined) return { problem: TIMEZONE_RULE };
   const period = await readPeriod(query, timezone, deps.clock(), () => firstRowMs(site, deps));
   if ('problem' in period) return period;
   const exact = readChoice('exact', query.exact, ['0', '1']);

@@ -1,5 +1,6 @@
 import { KEEP_KINDS, type Keep, type KeepKind, keepOf, keepProblem } from '@weir/domain/registry/keep';
 import type { Site, SiteLimits } from '@weir/domain/registry/site';
+import { TIMEZONE_RULE, timezoneName } from '@weir/domain/registry/time-zone';
 import type { AdminDeps } from '../control-deps.ts';
 import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { formatTime } from '../format-time.ts';
@@ -7,7 +8,6 @@ import { busy, conflict, created, invalid, notFound, ok, type Reply } from '../h
 import type { AdminRequest } from '../http/admin-route.ts';
 import { identityVerificationView, NO_SECRET } from '../registry/identity-verification.ts';
 import { randomId } from '../registry/random-id.ts';
-import { isTimezone, TIMEZONE_RULE } from '../registry/time-zone.ts';
 
 const SITES_MAX = 10_000;
 
@@ -32,10 +32,11 @@ export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Pr
   const { registry, runExclusive, randomBytes, clock } = deps;
   return runExclusive(async () => {
     if ('problem' in body) return invalid(body.problem);
-    const { site_id: siteId = randomId('site', randomBytes), timezone = 'UTC', name, domain, limits } = body.value;
+    const { site_id: siteId = randomId('site', randomBytes), name, domain, limits } = body.value;
     const { query_allow: queryAllow } = body.value;
     const keep = changeKeep({}, body.value.keep);
-    if (!isTimezone(timezone)) return invalid(TIMEZONE_RULE);
+    const timezone = timezoneName(body.value.timezone ?? 'UTC');
+    if (timezone === undefined) return invalid(TIMEZONE_RULE);
     const refused = keepProblem(keepOf({ keep }, deps.keep));
     if (refused !== undefined) return invalid(`keep: ${refused}`);
     if (registry.site(siteId) !== undefined) return conflict(`site_id ${siteId} is taken`);
@@ -69,10 +70,11 @@ export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): 
     if (site === undefined) return notFound('site');
     if ('problem' in body) return invalid(body.problem);
     const { queryAllow: allowed, ...rest } = site;
-    const { name = site.name, domain = site.domain, timezone = site.timezone, limits } = body.value;
+    const { name = site.name, domain = site.domain, timezone: sentZone = site.timezone, limits } = body.value;
     const { query_allow: queryAllow = allowed, identity_verification: verification } = body.value;
     // An earlier version of Weir may have accepted the site's own zone (`zoneOf`).
-    if (timezone !== site.timezone && !isTimezone(timezone)) return invalid(TIMEZONE_RULE);
+    const timezone = timezoneName(sentZone) ?? (sentZone === site.timezone ? sentZone : undefined);
+    if (timezone === undefined) return invalid(TIMEZONE_RULE);
     const keep = changeKeep(site.keep ?? {}, body.value.keep);
     const refused = keepProblem(keepOf({ keep }, deps.keep));
     if (refused !== undefined) return invalid(`keep: ${refused}`);

@@ -1,10 +1,10 @@
 import type { Annotation } from '@weir/domain/registry/saved';
+import { zoneOf } from '@weir/domain/registry/time-zone';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 import { randomId } from '../registry/random-id.ts';
-import { zoneOf } from '../registry/time-zone.ts';
 import { momentOf, TIME_RULE } from '../reports/period.ts';
 
 const ANNOTATIONS_PER_SITE_MAX = 1000;

@@ -1,6 +1,6 @@
 import type { Site } from '@weir/domain/registry/site';
+import { zoneOf } from '@weir/domain/registry/time-zone';
 import type { Checked } from '../../http/compile-body.ts';
-import { zoneOf } from '../../registry/time-zone.ts';
 import { SITE_ROWS_MIN } from '../../visit-slots/days-to-build.ts';
 import { bucketStarts, defaultInterval, type Interval, localText } from '../buckets.ts';
 import { comparedPeriod, type Period, type PeriodQuery, readPeriod } from '../period.ts';

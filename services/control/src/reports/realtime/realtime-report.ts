@@ -1,5 +1,5 @@
 import type { Site } from '@weir/domain/registry/site';
-import { zoneOf } from '../../registry/time-zone.ts';
+import { zoneOf } from '@weir/domain/registry/time-zone';
 import { localText } from '../buckets.ts';
 import { countExcludedRows } from '../excluded-rows.ts';
 import type { ReportDeps, ReportOptions } from '../report-request.ts';
