@@ -6,7 +6,8 @@ import type { ReplayedRow } from '../replay/replay-scope.ts';
 /**
  * The records of dead letters that were redriven. Their content is in the log a second time, in the redriven records. If a replay stored
  * them, because the reason of the failure is gone, their content would be stored twice. A replay therefore gives them their former outcome.
- * No dead letter is redriven while there is a replay.
+ * No dead letter is redriven while there is a replay, and a replay begins when the tables show all that were redriven before. A record that another
+ * process nevertheless appended at that moment is found by `countStoredTwice`.
  */
 export interface RedrivenRows {
   /** The line of the dead letter for this row, or the line of the row itself if it was not redriven. */
@@ -38,10 +39,7 @@ export async function readRedrivenRows({
     `SELECT log_id, raw_partition, raw_offset, site_id, event_id, reason, toUnixTimestamp64Milli(received_at) AS received, value,
        enrichment, detail, JSONExtractString(detail, 'stage') AS stage
      FROM ${live}.records
-     WHERE outcome = 'dead' AND (log_id, raw_partition, raw_offset) IN (
-       SELECT log_id, raw_partition, by_offset FROM ${live}.dead_letter_attempts
-       WHERE outcome = 'dead' AND (log_id, raw_partition, by_offset) NOT IN (
-         SELECT log_id, raw_partition, failed_offset FROM ${live}.dead_letters WHERE redriven_at IS NULL))`,
+     WHERE outcome = 'dead' AND (log_id, raw_partition, raw_offset) IN (${redrivenPlaces(live)})`,
   );
   const keyOf = (logId: string, partition: number, offset: number): string => `${logId} ${partition} ${offset}`;
   const byPlace = new Map(
@@ -56,6 +54,28 @@ export async function readRedrivenRows({
     isHidden: (logId, partition, rawOffset) =>
       byPlace.size > 0 && byPlace.get(keyOf(logId, partition, rawOffset))?.stage === 'enricher',
   };
+}
+
+/**
+ * Counts the dead letters that were redriven, but that the shadow tables have stored as rows. Call it when both sets of tables have the same records,
+ * before a swap.
+ */
+export async function countStoredTwice({
+  analytics,
+  live,
+  shadow,
+}: Pick<ShadowTables, 'analytics' | 'live' | 'shadow'>): Promise<number> {
+  const [row] = await analytics.select<{ n: number | string }>(
+    `SELECT count() AS n FROM ${shadow}.records
+     WHERE outcome IN ('row', 'identify') AND (log_id, raw_partition, raw_offset) IN (${redrivenPlaces(live)})`,
+  );
+  return Number(row?.n);
+}
+
+function redrivenPlaces(live: string): string {
+  return `SELECT log_id, raw_partition, by_offset FROM ${live}.dead_letter_attempts
+    WHERE outcome = 'dead' AND (log_id, raw_partition, by_offset) NOT IN (
+      SELECT log_id, raw_partition, failed_offset FROM ${live}.dead_letters WHERE redriven_at IS NULL)`;
 }
 
 function lineOf(row: DeadRow, version: number): Uint8Array {

@@ -11,7 +11,11 @@ const POLL_MS = 25;
  * suffice, because they do not show records that are between the enricher and the writer.
  */
 export async function waitUntilStored(
-  deps: { readonly eventLog: EventLog; readonly tables: SteadyTables; readonly clock: () => number },
+  deps: {
+    readonly eventLog: EventLog;
+    readonly tables: Pick<SteadyTables, 'read'>;
+    readonly clock: () => number;
+  },
   withinMs: number,
 ): Promise<boolean> {
   const { eventLog, tables, clock } = deps;

@@ -2,7 +2,10 @@ import { DependencyError } from '@weir/domain/errors';
 import { HEADER_RAW_OFFSET, REPEATS_MAX } from '@weir/domain/records/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
+import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import {
   CLOCKS_DIFFER_MS,
   EXPIRES_SOON_MS,
@@ -18,6 +21,30 @@ export interface PlanReplayDeps extends Omit<PlanRawDeps, 'rawRetentionMs'> {
 }
 
 const READ_BYTES_MAX = 4 * 1024 * 1024;
+
+const STORED_WITHIN_MS = 15_000;
+
+export interface BeginReplayDeps extends PlanReplayDeps {
+  readonly analytics: Analytics;
+  readonly shadow: Pick<ShadowTables, 'live'>;
+}
+
+/**
+ * As `planStarts`, but first waits until the tables have each record that is in `events.raw` now. They then show each dead letter that was redriven
+ * before the replay (redriven-rows.ts).
+ */
+export async function planWhenStored(deps: BeginReplayDeps, request: ReplayRequest): Promise<RawPlan> {
+  const { analytics, shadow } = deps;
+  // No swap exchanges the tables while a replay begins.
+  if (!(await waitUntilStored({ ...deps, tables: { read: (work) => work(analytics) } }, STORED_WITHIN_MS))) {
+    throw new DependencyError(
+      'analytics_unavailable',
+      'the tables do not have all records of events.raw yet: the replay begins when they have them',
+    );
+  }
+  await analytics.runningInsertsEnd(shadow.live);
+  return planStarts(deps, request);
+}
 
 /** Finds the position at which the replay of each partition begins. */
 export async function planStarts(deps: PlanReplayDeps, request: ReplayRequest): Promise<RawPlan> {

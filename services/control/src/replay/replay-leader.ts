@@ -10,7 +10,7 @@ import { listRuns, neededRuns } from './archive/archive-runs.ts';
 import { listExpired } from './archive/expired-records.ts';
 import { archiveOf, fillFromArchive } from './archive/fill-from-archive.ts';
 import { copyChunk, inOrder, listChunks } from './copy-base.ts';
-import { planStarts } from './plan-replay.ts';
+import { planWhenStored } from './plan-replay.ts';
 import { createFilling, type FillingDeps } from './replay-filling.ts';
 import { type FillPosition, fillPositions, livePositions, readsRaw, replayedPositions } from './replay-progress.ts';
 import { isWhole } from './replay-scope.ts';
@@ -98,7 +98,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
       await shadow.create();
       migrated = replayId;
     }
-    const { starts, note } = await planStarts(deps, request);
+    const { starts, note } = await planWhenStored(deps, request);
     if (note !== undefined) logger.warn({ replay: replayId }, `replay: ${note}`);
     if (request.from === 'archive') {
       const runs = neededRuns(await listRuns(archiveOf(deps), request), eventLog.logId, starts);

@@ -8,6 +8,7 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { describeError } from '@weir/runtime/consume/consume-retry';
 import { auditReport } from '../audit/audit-report.ts';
 import { readBooks } from '../audit/read-books.ts';
+import { countStoredTwice } from '../dead-letters/redriven-rows.ts';
 import { erasureSince, startedAt } from './erased-rows-of-log.ts';
 import { keepOldRollups } from './old-rollups.ts';
 import type { Filling } from './replay-filling.ts';
@@ -73,7 +74,7 @@ export async function beginSwap(
  *
  *     1. the live writers pause at certain positions
  *     2. the writer of the replay continues exactly to these positions, and stops
- *     3. both sets of tables must have exactly one outcome for each record up to these positions
+ *     3. both sets of tables must have exactly one outcome for each record up to these positions, and the shadow tables no redriven letter twice
  *     4. the positions are stored; from now on the swap is not cancelled any more
  *     5. the tables are exchanged
  *     6. the live writers continue
@@ -138,7 +139,8 @@ async function prepare(
   // No erasure begins while the writers pause, so this check finds every erasure that concerns the swap.
   const problem =
     erasing() ??
-    (await booksProblem(deps, positions, { mayGrow: replay.request.from === 'archive', undoing: state.undoing }));
+    (await booksProblem(deps, positions, { mayGrow: replay.request.from === 'archive', undoing: state.undoing })) ??
+    (await lettersProblem(deps));
   return problem ?? (liveWriters.holds(swap.number) ? positions : INTERRUPTED);
 }
 
@@ -213,6 +215,12 @@ async function booksProblem(
   const lost = [...less].find(([partition, records]) => (more.get(partition) ?? 0) < records);
   const side = undoing ? 'tables' : 'shadow tables';
   return lost && `the ${side} do not have all ${lost[1]} records of the earlier log and partition ${lost[0]}`;
+}
+
+async function lettersProblem({ shadow }: SwapDeps): Promise<string | undefined> {
+  const letters = await countStoredTwice(shadow);
+  if (letters === 0) return undefined;
+  return `${letters} dead letters were redriven when the replay had begun, so the shadow tables have their records twice: drop the replay and start it again`;
 }
 
 async function giveUp(
