@@ -71,7 +71,12 @@ test('every alert has a description and a severity', () => {
 test('the most serious problems have a page alert', () => {
   const paging = rules.filter(({ labels }) => labels.severity === 'page').flatMap(({ expr }) => used(expr));
   expect(paging).toEqual(
-    expect.arrayContaining(['weir_partition_alarm', 'weir_engine_drift', 'weir_http_requests_total']),
+    expect.arrayContaining([
+      'weir_partition_alarm',
+      'weir_engine_drift',
+      'weir_http_requests_total',
+      'weir_registry_unread_seconds',
+    ]),
   );
 });
 

@@ -180,5 +180,7 @@ export interface LogTable {
    * `event_log_unavailable`.
    */
   catchUp(): Promise<void>;
+  /** The time since this process last read the topic of the table, in milliseconds. 0 if the table is not read from a topic. */
+  unreadMs(): number;
   close(): Promise<void>;
 }

@@ -122,6 +122,8 @@ export interface Registry {
    * `event_log_unavailable`, and with `event_log_damaged` if the registry has skipped a row that it cannot read.
    */
   catchUp(): Promise<void>;
+  /** The time since this process last read both topics, in milliseconds. */
+  unreadMs(): number;
   close(): Promise<void>;
 }
 

@@ -166,6 +166,17 @@ export function createStateMetrics(registry: Metrics): StateMetrics {
   };
 }
 
+/** `unreadSeconds` is called at each request of the metrics. */
+export function createRegistryMetric(registry: Metrics, unreadSeconds: () => number): void {
+  const unread: Gauge = new Gauge({
+    name: 'weir_registry_unread_seconds',
+    help: 'Time since the process last read the topics registry and salts. With several processes, the longest time.',
+    aggregator: 'max',
+    collect: () => unread.set(unreadSeconds()),
+    registers: [registry],
+  });
+}
+
 /** Returns a function that sets the metric of an engine: the number of its settings that break exactly-once. */
 export function createDriftMetric(registry: Metrics): (engine: string, settings: number) => void {
   const drift = new Gauge({

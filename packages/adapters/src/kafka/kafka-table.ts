@@ -42,6 +42,8 @@ export async function openKafkaTable({
   const listeners: ((key: string, value: string | undefined) => void)[] = [];
   let waiting: { readonly until: number; readonly done: () => void }[] = [];
   let position = 0;
+  /** A time of `performance.now()`, because the system clock can be set back. */
+  let readAt = performance.now();
   const fetcher = createKafkaFetcher(link, logger);
 
   function apply(key: string, value: string | undefined, offset: number): void {
@@ -61,6 +63,7 @@ export async function openKafkaTable({
     fetchBytesMax: FETCH_BYTES_MAX,
     wanted: () => position,
     deliver(_offset, messages, end) {
+      readAt = performance.now();
       for (const { key, value, offset } of messages) {
         if (Number(offset) < position) continue;
         position = Number(offset) + 1;
@@ -131,6 +134,7 @@ export async function openKafkaTable({
         throw eventLogUnavailable(`cannot read the table ${topic} to its end`, error);
       }
     },
+    unreadMs: () => performance.now() - readAt,
     close,
   };
 }

@@ -196,6 +196,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
       await table.catchUp();
       if (damage !== undefined) throw damage;
     },
+    unreadMs: () => Math.max(table.unreadMs(), saltTable.unreadMs()),
     async close() {
       await Promise.all([table.close(), saltTable.close()]);
     },

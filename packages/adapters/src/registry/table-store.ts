@@ -47,6 +47,7 @@ export function createTableStore(stored: Iterable<readonly [string, string]>, wr
         },
         // A change is applied here before a later record of the log can be read here (lmdb-thread-log.ts).
         catchUp: async () => undefined,
+        unreadMs: () => 0,
         async close() {
           for (const listener of own) listeners.delete(listener);
         },

@@ -11,6 +11,7 @@ import { createMetrics, readMetrics } from '@weir/runtime/prometheus-metrics';
 import { linkThreads, type OfferedBy, type ThreadLink } from '@weir/runtime/thread-link';
 import { createOwnedTables, type OwnedEngines, openGatewayPorts } from '../ports/open-gateway-ports.ts';
 import { createStack } from '../stack.ts';
+import { watchRegistry } from '../watch/watch-registry.ts';
 import { createForward } from './forward-request.ts';
 import type { GatewayCalls, GatewayInput, MainCalls } from './gateway-calls.ts';
 import { parentProcessPort } from './process-port.ts';
@@ -66,6 +67,7 @@ async function start(input: GatewayInput): Promise<void> {
   const logger = createThreadLogger(config.logLevel, (line) => link.tell('writeLine', [line]));
   const ports = await openGatewayPorts({ config, owned, tables, logger, clock, stack, stop: stop.signal });
   const { registry } = ports;
+  stack.add(watchRegistry({ registry, intervalMs: config.guardIntervalMs, logger, metrics }), (watch) => watch.close());
   const gateway = createGatewayProcessApp(
     {
       ...ports,

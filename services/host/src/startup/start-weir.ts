@@ -36,6 +36,7 @@ import { watchGuardRails } from '../watch/guard-rails.ts';
 import { startMakingSalts } from '../watch/make-salts.ts';
 import { createReadiness } from '../watch/readiness.ts';
 import { watchDisks } from '../watch/watch-disks.ts';
+import { watchRegistry } from '../watch/watch-registry.ts';
 import { bannerText } from './banner-text.ts';
 import { makeDemoSite } from './demo-site.ts';
 import { listenOnPort } from './listen-on-port.ts';
@@ -123,6 +124,10 @@ async function start(
       : createPipelineThread({ entry: files.pipelineWorker, roles: threadRoles, replays: hasReplays });
   const ports = await openPorts({ config, logger, clock, disk, pipelineState: thread?.state, stack, stop });
   const intervalMs = config.guardIntervalMs;
+  const registryWatch = stack.add(watchRegistry({ registry: ports.registry, intervalMs, logger, metrics }), (watch) =>
+    watch.close(),
+  );
+  readiness.note(registryWatch.note);
   const rails =
     store === undefined ? [] : [{ engine: 'clickhouse', ready: store.ready, drift: () => store.analytics.drift() }];
   const guardRails = stack.add(
