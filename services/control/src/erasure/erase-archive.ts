@@ -7,7 +7,7 @@ import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
-import type { ArchiveErasure } from '@weir/ports/registry';
+import type { ArchiveErasure, Erasure, Registry } from '@weir/ports/registry';
 import { type ChangeRecord, rewriteSegment } from '@weir/runtime/archive/rewrite-segment';
 import { parseSegmentName, type SegmentRange } from '@weir/runtime/archive/segment-name';
 import { createStoredOutcomes, type StoredOutcomes } from './stored-outcomes.ts';
@@ -26,6 +26,27 @@ export interface EraseArchive {
 
 const REPORT_EVERY_MS = 5_000;
 const EMPTY = new Uint8Array(0);
+
+/**
+ * Returns the erasures that were done while Weir had no archive, oldest first. If the topics still had their records when Weir got one, the
+ * archive has these records.
+ */
+export function endedWithoutArchive(registry: Pick<Registry, 'erasures'>): readonly Erasure[] {
+  return registry.erasures().filter(({ phase, archiveEnds: ends }) => phase === 'done' && ends === undefined);
+}
+
+/**
+ * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. The end of an empty partition is 0. Call it after the tables
+ * were erased: both topics then have all records from before the erasure.
+ */
+export async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
+  const ends: Record<string, readonly number[]> = {};
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    const positions = await eventLog.positions(topic, GROUP_ARCHIVER);
+    ends[topic] = positions.map(({ first, end }) => (end > first ? end : 0));
+  }
+  return ends;
+}
 
 /** Returns, as text, the partitions that the archiver has not archived up to these offsets. Empty if it has archived all partitions. */
 export async function unarchived(

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
-import { GROUP_ARCHIVER, GROUP_ENRICHER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { ArchiveErasure, Erasure, Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import { eraseParquet } from '../parquet/erase-parquet.ts';
-import { eraseArchive, unarchived } from './erase-archive.ts';
+import { archiveEnds, endedWithoutArchive, eraseArchive, unarchived } from './erase-archive.ts';
 import { eraseState } from './erase-state.ts';
 import { eraseTables } from './erase-tables.ts';
 import { findLetters } from './find-letters.ts';
@@ -47,6 +47,7 @@ export class Taken extends Error {
 const STORED_POLL_MS = 50;
 const ARCHIVED_POLL_MS = 500;
 const REPORT_EVERY_MS = 10_000;
+const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
 
 /**
  * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
@@ -246,29 +247,6 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
       .filter((part) => part.erasureId === id)
       .toSorted((a, b) => a.part - b.part);
   }
-}
-
-const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
-
-/**
- * Returns the erasures that were done while Weir had no archive, oldest first. If the topics still had their records when Weir got one, the
- * archive has these records.
- */
-export function endedWithoutArchive(registry: Pick<Registry, 'erasures'>): readonly Erasure[] {
-  return registry.erasures().filter(({ phase, archiveEnds: ends }) => phase === 'done' && ends === undefined);
-}
-
-/**
- * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. The end of an empty partition is 0. Call it after the tables
- * were erased: both topics then have all records from before the erasure.
- */
-export async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
-  const ends: Record<string, readonly number[]> = {};
-  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
-    const positions = await eventLog.positions(topic, GROUP_ARCHIVER);
-    ends[topic] = positions.map(({ first, end }) => (end > first ? end : 0));
-  }
-  return ends;
 }
 
 /** A process that has not reported for this time counts as ended. */

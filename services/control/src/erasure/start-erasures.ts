@@ -3,16 +3,9 @@ import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import type { TopicRetention } from '../control-deps.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
+import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';
 import { isSwapping } from './request-erasure.ts';
-import {
-  archiveEnds,
-  type ErasureDeps,
-  endedWithoutArchive,
-  isFree,
-  problemText,
-  runErasure,
-  Taken,
-} from './run-erasure.ts';
+import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
   /** When the last part of a table that a repair has moved away will be removed: see `ControlDeps` in control-deps.ts. */
@@ -78,7 +71,8 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
 
   /**
    * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if there is no such erasure
-   * whose records can have been archived since.
+   * whose records can have been archived since. Call it only if all erasures are done: open erasures are limited, and a damaged segment stops
+   * each of them.
    */
   async function reopen(): Promise<Erasure | undefined> {
     const { archive, eventLog, topics } = deps;
@@ -100,7 +94,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     await deps.ready;
     while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
-      const erasure = open.find(isDue) ?? (await reopen());
+      const erasure = open.length > 0 ? open.find(isDue) : await reopen();
       // The erasure that another process carries out is not always the first one, because the removal of a site changes the order.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;

@@ -1,17 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { erasedHashSql } from '@weir/control/erasure/person-sql';
-import { startErasures } from '@weir/control/erasure/start-erasures';
 import { buildDays } from '@weir/control/visit-slots/build-days';
 import { createLineEraser } from '@weir/domain/erasure/erase-line';
 import { erasureHash } from '@weir/domain/erasure/tombstone';
-import { DependencyError } from '@weir/domain/errors';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord, type RawRecordHead } from '@weir/domain/records/raw-record';
 import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { StoredRecord } from '@weir/ports/event-log';
-import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { type ControlHarness, openControlHarness } from '../control-harness.ts';
 
@@ -256,30 +253,4 @@ test('an erasure leaves the slots of other days, which other rows without a visi
   expect(await hitsOn(oldMs)).toBe(2);
   await forget({ users: ['slots-u'] });
   expect(await hitsOn(oldMs)).toBe(2);
-});
-
-test('an erasure that fails is retried and shows why, and does not stop the erasures after it', async () => {
-  let isBroken = true;
-  const publish = async (): Promise<void> => {
-    if (isBroken) throw new DependencyError('object_store_unavailable', 'the disk is gone');
-  };
-  await weir.restartErasures(undefined, async () => {
-    const [topics, ready] = [{ rawRetentionHours: 72, enrichedRetentionDays: 30 }, Promise.resolve()];
-    const own = { alone: true, workerId: 'own', logger: createLogger('silent'), detachedUntil: () => undefined };
-    const erasures = startErasures({ ...weir, ...own, ready, topics, publish });
-    const ids: string[] = [];
-    for (const visitor of ['failing-1', 'failing-2']) {
-      const { body } = await weir.call('POST', '/sites/shop/erasures', { visitors: [visitor] });
-      ids.push(body.data.erasure_id);
-    }
-    const all = () => Promise.all(ids.map(async (id) => (await weir.call('GET', `/erasures/${id}`)).body.data));
-    await eventually('both have failed', async () =>
-      (await all()).every(({ problem }) => /would bring them back: the disk is gone$/.test(problem)),
-    );
-    isBroken = false;
-    await eventually('both are done', async () =>
-      (await all()).every(({ phase, problem }) => phase === 'done' && problem === null),
-    );
-    await erasures.close();
-  });
 });

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
+import { type StartErasuresDeps, startErasures } from '@weir/control/erasure/start-erasures';
+import { DependencyError } from '@weir/domain/errors';
+import type { ObjectStore } from '@weir/ports/object-store';
+import { createLogger } from '@weir/runtime/logger';
+import { eventually } from '@weir/testkit/eventually';
+import { type ControlHarness, openControlHarness } from '../control-harness.ts';
+
+jest.setTimeout(600_000);
+
+const WITHIN_MS = 150_000;
+const folder = mkdtempSync(join(tmpdir(), 'weir-failing-erasure-'));
+const store = openFileObjectStore(folder);
+const logger = createLogger('silent');
+let weir: ControlHarness;
+beforeAll(async () => {
+  weir = await openControlHarness();
+  for (const siteId of ['shop', 'other']) {
+    await weir.call('POST', '/sites', { site_id: siteId, name: 'N', domain: 'example.com' });
+  }
+});
+afterAll(async () => {
+  await weir.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** While the test runs, erasures are carried out with these dependencies. */
+async function withErasures(changed: Partial<StartErasuresDeps>, test: () => Promise<void>): Promise<void> {
+  await weir.restartErasures(undefined, async () => {
+    const [topics, ready] = [{ rawRetentionHours: 72, enrichedRetentionDays: 30 }, Promise.resolve()];
+    const own = { alone: true, workerId: 'own', logger, detachedUntil: () => undefined };
+    const erasures = startErasures({ ...weir, ...own, ready, topics, ...changed });
+    await test().finally(() => erasures.close());
+  });
+}
+
+async function ask(body: object, site = 'shop'): Promise<string> {
+  const { status, body: answer } = await weir.call('POST', `/sites/${site}/erasures`, body);
+  expect(status).toBe(202);
+  return answer.data.erasure_id;
+}
+const erasure = async (id: string) => (await weir.call('GET', `/erasures/${id}`)).body.data;
+const shows = (id: string, problem: RegExp) =>
+  eventually(`${id} shows ${problem}`, async () => problem.test((await erasure(id)).problem ?? ''), WITHIN_MS);
+const done = (id: string) =>
+  eventually(
+    'the erasure to be done',
+    async () => {
+      const { phase, problem } = await erasure(id);
+      if (phase !== 'done') throw new Error(`${phase}: ${problem}`);
+      return problem === null;
+    },
+    WITHIN_MS,
+  );
+
+test('while an erasure in the archive fails, no erasure from before the archive is opened again', async () => {
+  for (const visitor of ['old-1', 'old-2', 'old-3']) await done(await ask({ visitors: [visitor] }));
+  let failures = 0;
+  let isBroken = true;
+  const archive: ObjectStore = {
+    ...store,
+    list(prefix) {
+      if (!isBroken) return store.list(prefix);
+      failures++;
+      throw new DependencyError('object_store_damaged', 'a segment is damaged');
+    },
+  };
+  const open = () => weir.registry.erasures().filter(({ phase }) => phase !== 'done');
+  await withErasures({ archive }, async () => {
+    await eventually('two attempts have failed', () => failures >= 2);
+    expect(open()).toHaveLength(1);
+    isBroken = false;
+    await eventually('all are done', () => open().length === 0);
+  });
+});
+
+test('an erasure that fails is retried and shows why, and does not stop the erasures after it', async () => {
+  let isBroken = true;
+  const publish = async (): Promise<void> => {
+    if (isBroken) throw new DependencyError('object_store_unavailable', 'the disk is gone');
+  };
+  await withErasures({ publish }, async () => {
+    const both = [await ask({ visitors: ['failing-1'] }), await ask({ visitors: ['failing-2'] })];
+    for (const id of both) await shows(id, /would bring them back: the disk is gone$/);
+    isBroken = false;
+    for (const id of both) await done(id);
+  });
+});
