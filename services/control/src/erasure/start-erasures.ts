@@ -24,22 +24,29 @@ export interface StartErasuresDeps extends ErasureDeps {
 const LOOK_EVERY_MS = 1_000;
 /** The pause after the first failure of an erasure. It doubles with each further failure, up to `RETRY_AFTER_MS_MAX`. */
 const RETRY_AFTER_MS = 2_000;
-const RETRY_AFTER_MS_MAX = 30_000;
+/** Less than `WORKER_LOST_MS`, because an erasure that waits for its retry does not report. */
+const RETRY_AFTER_MS_MAX = 20_000;
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
 /**
- * Carries out the erasures of the registry one after the other, oldest first. An erasure that fails is retried with backoff, and the others
- * go on meanwhile. If the process ends before an erasure is done, another process with the control role continues it, or the next start of
+ * Carries out the erasures of the registry one after the other, oldest first. An erasure that fails is retried with backoff, after those that
+ * have not failed. If the process ends before an erasure is done, another process with the control role continues it, or the next start of
  * this process.
  */
 export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const { registry, clock, logger } = deps;
   const stop = new AbortController();
   const { signal } = stop;
-  /** The erasures whose last attempt failed. */
+  /** The erasures whose last attempt failed. `retryAt` is a time of `performance.now()`, because the system clock can be set back. */
   const failed = new Map<string, { readonly failures: number; readonly retryAt: number }>();
-  const isDue = ({ erasureId }: Erasure): boolean => clock() >= (failed.get(erasureId)?.retryAt ?? 0);
+  const retryAt = ({ erasureId }: Erasure): number => failed.get(erasureId)?.retryAt ?? 0;
+
+  /** If failed attempts take longer than their pauses, strict order by age would always choose the same few. */
+  function longestDue(open: readonly Erasure[]): Erasure | undefined {
+    const due = open.filter((erasure) => retryAt(erasure) <= performance.now());
+    return due.toSorted((a, b) => retryAt(a) - retryAt(b))[0];
+  }
 
   async function work({ erasureId, siteId }: Erasure): Promise<void> {
     try {
@@ -50,7 +57,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       if (signal.aborted) return;
       const failures = (failed.get(erasureId)?.failures ?? 0) + 1;
       const pauseMs = Math.min(RETRY_AFTER_MS * 2 ** (failures - 1), RETRY_AFTER_MS_MAX);
-      failed.set(erasureId, { failures, retryAt: clock() + pauseMs });
+      failed.set(erasureId, { failures, retryAt: performance.now() + pauseMs });
       if (error instanceof Taken) return;
       const problem = problemText(error);
       const code = isDependencyError(error) ? error.code : undefined;
@@ -94,7 +101,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     await deps.ready;
     while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
-      const erasure = open.length > 0 ? open.find(isDue) : await reopen();
+      const erasure = open.length > 0 ? longestDue(open) : await reopen();
       // The erasure that another process carries out is not always the first one, because the removal of a site changes the order.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;

@@ -1,31 +1,94 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type StartErasuresDeps, startErasures } from '@weir/control/erasure/start-erasures';
+import { DependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
+
+const asked = { siteId: 's', whole: true, visitors: 0, users: 0, phase: 'waiting', removed: {}, begun: {} } as const;
+
+/** Starts erasures on these records of the registry. `put` is the write of each change. Returns a function that looks for work, and waits for it. */
+function start(erasures: readonly Erasure[], clock: () => number, put: (erasure: Erasure) => Promise<void>) {
+  const registry = {
+    erasures: () => erasures,
+    erasure: (id: string) => erasures.find(({ erasureId }) => erasureId === id),
+    putErasure: put,
+    writersPause: () => undefined,
+    expiry: () => undefined,
+    onChange: () => undefined,
+  };
+  const logger = { error: () => undefined };
+  const deps = { registry, clock, alone: false, workerId: 'own', ready: Promise.resolve(), logger };
+  const { look } = startErasures(deps as unknown as StartErasuresDeps);
+  return async () => {
+    look();
+    for (let nth = 0; nth < 5; nth++) await turn();
+  };
+}
 
 test.each([
   ['another living process', 99_000, []],
   ['a process that has ended', 60_000, ['first']],
 ])('while %s carries out an erasure, no other erasure begins', async (_name, at, begun) => {
-  const asked = { siteId: 's', whole: true, visitors: 0, users: 0, phase: 'waiting', removed: {}, begun: {} } as const;
   const erasures: readonly Erasure[] = [
     { ...asked, erasureId: 'first', at: 1 },
     { ...asked, erasureId: 'second', at: 2, worker: { id: 'other', at } },
   ];
   const changed: string[] = [];
-  const registry = {
-    erasures: () => erasures,
-    erasure: (id: string) => erasures.find(({ erasureId }) => erasureId === id),
-    putErasure: ({ erasureId }: Erasure) => {
+  const work = start(
+    erasures,
+    () => 100_000,
+    ({ erasureId }) => {
       changed.push(erasureId);
       return new Promise<void>(() => undefined);
     },
-    writersPause: () => undefined,
-    expiry: () => undefined,
-    onChange: () => undefined,
-  };
-  const deps = { registry, clock: () => 100_000, alone: false, workerId: 'own', ready: Promise.resolve() };
-  const { look } = startErasures(deps as unknown as StartErasuresDeps);
-  look();
-  await turn();
+  );
+  await work();
   expect(changed).toEqual(begun);
+});
+
+describe('erasures that fail', () => {
+  let now = 100_000;
+  beforeEach(() => {
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+  const unavailable = () => new DependencyError('event_log_unavailable', 'no answer');
+
+  test('do not take the turns of others, even if each attempt takes longer than the pause', async () => {
+    const erasures = ['a', 'b', 'c'].map((id, at) => ({ ...asked, siteId: id, erasureId: id, at }));
+    const begun: string[] = [];
+    const work = start(
+      erasures,
+      () => now,
+      ({ erasureId, problem }) => {
+        if (problem !== undefined) return Promise.resolve();
+        begun.push(erasureId);
+        now += 60_000;
+        return begun.length < 9 ? Promise.reject(unavailable()) : new Promise(() => undefined);
+      },
+    );
+    await work();
+    expect(begun).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
+  });
+
+  test('are retried before another process takes this process for lost', async () => {
+    const begun: number[] = [];
+    const work = start(
+      [{ ...asked, erasureId: 'failing', at: 1 }],
+      () => now,
+      ({ problem }) => {
+        if (problem !== undefined) return Promise.resolve();
+        begun.push(now);
+        return Promise.reject(unavailable());
+      },
+    );
+    for (let second = 0; second < 120; second++) {
+      await work();
+      now += 1_000;
+    }
+    const pauses = begun.slice(1).map((at, nth) => at - (begun[nth] ?? 0));
+    expect(Math.max(...pauses)).toBeLessThan(25_000);
+    expect(Math.min(...pauses)).toBeLessThan(3_000);
+  });
 });

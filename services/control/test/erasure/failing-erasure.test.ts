@@ -79,12 +79,15 @@ test('while an erasure in the archive fails, no erasure from before the archive 
 
 test('an erasure that fails is retried and shows why, and does not stop the erasures after it', async () => {
   let isBroken = true;
+  let aheadMs = 0;
+  const clock = () => weir.clock() + aheadMs;
   const publish = async (): Promise<void> => {
     if (isBroken) throw new DependencyError('object_store_unavailable', 'the disk is gone');
   };
-  await withErasures({ publish }, async () => {
+  await withErasures({ publish, clock }, async () => {
     const both = [await ask({ visitors: ['failing-1'] }), await ask({ visitors: ['failing-2'] })];
     for (const id of both) await shows(id, /would bring them back: the disk is gone$/);
+    aheadMs = -3_600_000;
     isBroken = false;
     for (const id of both) await done(id);
   });
