@@ -188,6 +188,7 @@ export interface Erasure {
   readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;
   /** Undefined if no part of the archive was erased yet. */
   readonly archive?: ArchiveErasure;
+  /** When everything was erased. The phase becomes `done` later if the tombstones cannot be written to the place of the backups. */
   readonly finishedAt?: number;
   /**
    * A repair of the tables can have moved parts away before the end of the erasure. This is when the last of these parts will be removed, in
@@ -215,6 +216,7 @@ export interface ArchiveErasure {
   readonly rewritten: number;
   /** The number of records that were erased from segments, by topic. */
   readonly records: Readonly<Record<string, number>>;
+  /** Undefined until all segments and Parquet files are erased. */
   readonly parquet?: ParquetErasure;
 }
 

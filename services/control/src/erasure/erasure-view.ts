@@ -25,7 +25,7 @@ export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedReten
     received_until: formatTime(at),
     phase,
     problem: problem ? problem : null,
-    finished_at: until(finishedAt),
+    finished_at: until(phase === 'done' ? finishedAt : undefined),
     removed,
     archive:
       archive === undefined

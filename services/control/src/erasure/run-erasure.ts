@@ -47,6 +47,7 @@ export class Taken extends Error {
 const STORED_POLL_MS = 50;
 const ARCHIVED_POLL_MS = 500;
 const REPORT_EVERY_MS = 10_000;
+const WAITS = 'waits until the role archiver has archived';
 const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
 
 /**
@@ -94,7 +95,11 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     if (own().phase === 'waiting') await waitUntilStored();
     if (own().phase === 'resolving') await resolve();
     if (own().phase === 'deleting') await erase();
-    if (own().phase === 'archive') await eraseSegments();
+    if (own().phase === 'archive') {
+      // An earlier attempt may have erased everything, but not have published the tombstones.
+      if (own().archive?.parquet === undefined) await eraseSegments();
+      await finish();
+    }
   } finally {
     clearInterval(reports);
     await writing;
@@ -169,6 +174,12 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   async function erase(): Promise<void> {
+    if (own().finishedAt === undefined) await eraseRows();
+    if (work.archive === undefined && own().archiveEnds === undefined) await finish();
+    else await update({ phase: 'archive', archiveEnds: await archiveEnds(work.eventLog) });
+  }
+
+  async function eraseRows(): Promise<void> {
     const parts = partsOf();
     for (const { name: database, live } of await liveAndShadow(analytics)) {
       const isLive = Boolean(live);
@@ -196,8 +207,6 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         },
       });
     }
-    if (work.archive === undefined && own().archiveEnds === undefined) await finish();
-    else await update({ phase: 'archive', archiveEnds: await archiveEnds(work.eventLog) });
   }
 
   async function eraseSegments(): Promise<void> {
@@ -206,28 +215,28 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     if (store === undefined)
       throw new Error('ARCHIVE_URL is not set for the role control any more: set it, so that the archive is erased');
     for (let behind = await unarchived(eventLog, ends); behind !== ''; behind = await unarchived(eventLog, ends)) {
-      const problem = `waits until the role archiver has archived ${behind} (at most ARCHIVE_LINGER_SECONDS)`;
+      const problem = `${WAITS} ${behind} (at most ARCHIVE_LINGER_SECONDS)`;
       if (own().problem !== problem) await update({ problem });
       await pause(ARCHIVED_POLL_MS, undefined, { signal });
     }
-    const report = (progress: ArchiveErasure) => update({ archive: progress, problem: '' });
+    if (own().problem?.startsWith(WAITS)) await update({ problem: '' });
+    const report = (progress: ArchiveErasure) => update({ archive: progress });
     const late = endedWithoutArchive(registry).filter(({ siteId }) => siteId === own().siteId);
     const parts = [own(), ...late].flatMap((erasure) => partsOf(erasure.erasureId));
     const task = { store, analytics, parts, begun: archive, clock, assertOwn, report };
     const progress = await eraseArchive(task);
     const erased = { ...progress, parquet: await eraseParquet(task, parts) };
-    await report(erased);
     for (const erasure of late) await registry.putErasure({ ...erasure, archiveEnds: ends, archive: erased });
-    await finish();
+    await report(erased);
   }
 
   async function finish(): Promise<void> {
+    // An erasure that was done before there was an archive keeps its time: the tables have not changed since.
+    if (own().finishedAt === undefined) await update({ finishedAt: clock() });
     await publish();
     const detachedUntil = work.detachedUntil();
     const detached = detachedUntil === undefined ? {} : { detachedUntil };
-    // An erasure that was done before there was an archive keeps its time: the tables have not changed since.
-    const { finishedAt = clock() } = own();
-    await update({ phase: 'done', finishedAt, problem: '', ...detached });
+    await update({ phase: 'done', problem: '', ...detached });
   }
 
   async function publish(): Promise<void> {

@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
+import { startArchiver } from '@weir/archiver/archiver';
 import { type StartErasuresDeps, startErasures } from '@weir/control/erasure/start-erasures';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
+import type { Erasure } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { type ControlHarness, openControlHarness } from '../control-harness.ts';
 
@@ -86,9 +89,53 @@ test('an erasure that fails is retried and shows why, and does not stop the eras
   };
   await withErasures({ publish, clock }, async () => {
     const both = [await ask({ visitors: ['failing-1'] }), await ask({ visitors: ['failing-2'] })];
-    for (const id of both) await shows(id, /would bring them back: the disk is gone$/);
+    for (const id of both) {
+      await shows(id, /would bring them back: the disk is gone$/);
+      expect((await erasure(id)).finished_at).toBeNull();
+    }
     aheadMs = -3_600_000;
     isBroken = false;
     for (const id of both) await done(id);
   });
+});
+
+test.each([
+  ['the tables', undefined],
+  ['the archive', store],
+])('a retry that only has to publish the tombstones does not erase %s again', async (_name, archive) => {
+  const { select, change } = weir.analytics;
+  let statements = 0;
+  const analytics: ControlHarness['analytics'] = {
+    ...weir.analytics,
+    select(...args) {
+      statements++;
+      return select(...args);
+    },
+    change(...args) {
+      statements++;
+      return change(...args);
+    },
+  };
+  let id = '';
+  const seen: { statements: number; problem: string | undefined }[] = [];
+  const publish = async (): Promise<void> => {
+    if (id === '') return;
+    seen.push({ statements, problem: weir.registry.erasure(id)?.problem });
+    if (seen.length < 3) throw new DependencyError('object_store_unavailable', 'the disk is gone');
+  };
+  const { eventLog, clock } = weir;
+  const limits = { segmentBytesMax: 20_000, lingerMs: 100, retentionMs: undefined, upkeepMs: 3_600_000 };
+  const archiver = await startArchiver({ eventLog, store, clock, logger, metrics: createMetrics(), limits });
+  await withErasures({ analytics, publish, archive }, async () => {
+    const isWhole = ({ phase, archiveEnds }: Erasure) => phase === 'done' && (!archive || archiveEnds !== undefined);
+    await eventually('older erasures are done', () => weir.registry.erasures().every(isWhole));
+    statements = 0;
+    id = await ask({ visitors: ['published'] });
+    await done(id);
+  });
+  await archiver.close();
+  expect(seen[0]?.statements).toBeGreaterThan(0);
+  const problem = expect.stringMatching(/the disk is gone$/);
+  const same = { statements: seen[0]?.statements, problem };
+  expect(seen.slice(1)).toEqual([same, same]);
 });
