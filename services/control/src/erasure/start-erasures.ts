@@ -29,6 +29,8 @@ const RETRY_AFTER_MS_MAX = 20_000;
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
+const isSearching = ({ phase }: Erasure): boolean => phase === 'waiting' || phase === 'resolving';
+
 /**
  * Carries out the erasures of the registry one after the other, oldest first. An erasure that fails is retried with backoff, after those that
  * have not failed. If the process ends before an erasure is done, another process with the control role continues it, or the next start of
@@ -42,9 +44,14 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const failed = new Map<string, { readonly failures: number; readonly retryAt: number }>();
   const retryAt = ({ erasureId }: Erasure): number => failed.get(erasureId)?.retryAt ?? 0;
 
-  /** If failed attempts take longer than their pauses, strict order by age would always choose the same few. */
-  function longestDue(open: readonly Erasure[]): Erasure | undefined {
-    const due = open.filter((erasure) => retryAt(erasure) <= performance.now());
+  /**
+   * Returns the erasure to carry out next. An erasure waits until older ones of its site have found their persons, because it can delete the
+   * rows that they need for this. If failed attempts take longer than their pauses, strict order by age would always choose the same few.
+   */
+  function nextOf(open: readonly Erasure[]): Erasure | undefined {
+    const isBlocked = ({ siteId }: Erasure, nth: number): boolean =>
+      open.slice(0, nth).some((older) => older.siteId === siteId && isSearching(older));
+    const due = open.filter((erasure, nth) => retryAt(erasure) <= performance.now() && !isBlocked(erasure, nth));
     return due.toSorted((a, b) => retryAt(a) - retryAt(b))[0];
   }
 
@@ -101,7 +108,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     await deps.ready;
     while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
-      const erasure = open.length > 0 ? longestDue(open) : await reopen();
+      const erasure = open.length > 0 ? nextOf(open) : await reopen();
       // The erasure that another process carries out is not always the first one, because the removal of a site changes the order.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;

@@ -5,6 +5,9 @@ import { openFileObjectStore } from '@weir/adapters/object-store/file-object-sto
 import { startArchiver } from '@weir/archiver/archiver';
 import { type StartErasuresDeps, startErasures } from '@weir/control/erasure/start-erasures';
 import { DependencyError } from '@weir/domain/errors';
+import { partitionKey } from '@weir/domain/records/partition-key';
+import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-record';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { Erasure } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
@@ -59,6 +62,22 @@ const done = (id: string) =>
     WITHIN_MS,
   );
 
+let ids = 0;
+async function append(kind: RecordKind, body: { readonly visitor_id: string; readonly [name: string]: unknown }) {
+  const siteId = 'shop';
+  const eventId = `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`;
+  const head = { eventId, kind, siteId, receivedAt: weir.clock(), sealedIp: '', userAgent: 'F', acceptLanguage: '' };
+  const parts = { siteId, eventId, userId: '', visitorId: body.visitor_id, idempotencyKey: '' };
+  const key = partitionKey(parts, kind === 'identify');
+  await weir.eventLog.append(TOPIC_RAW, [{ key, value: encodeRawRecord(head, JSON.stringify(body)) }]);
+}
+const stored = () =>
+  eventually('everything to be stored', async () => {
+    const { body } = await weir.call('GET', '/audit');
+    expect(body.data).toMatchObject({ balanced: true, totals: { in_flight: 0 } });
+    return true;
+  });
+
 test('while an erasure in the archive fails, no erasure from before the archive is opened again', async () => {
   for (const visitor of ['old-1', 'old-2', 'old-3']) await done(await ask({ visitors: [visitor] }));
   let failures = 0;
@@ -97,6 +116,36 @@ test('an erasure that fails is retried and shows why, and does not stop the eras
     isBroken = false;
     for (const id of both) await done(id);
   });
+});
+
+test('an erasure does not remove what an older one of its site needs to find its person', async () => {
+  const session = { visitor_id: 'zoe-v', session_id: 'zoe-s' };
+  await append('identify', { visitor_id: 'zoe-v', user_id: 'zoe-u', payment_customer_id: 'zoe-c' });
+  await append('event', { visitor_id: 'elsewhere', name: 'paid', properties: { payment_customer_id: 'zoe-c' } });
+  await append('collect', { type: 'pageview', ...session, url: 'https://example.com/' });
+  await stored();
+  let isBroken = true;
+  const { select } = weir.analytics;
+  const analytics: ControlHarness['analytics'] = {
+    ...weir.analytics,
+    async select(sql, ...args) {
+      if (isBroken && sql.includes('FROM payment_customers'))
+        throw new DependencyError('analytics_unavailable', 'no answer');
+      return select(sql, ...args);
+    },
+  };
+  await withErasures({ analytics }, async () => {
+    const user = await ask({ users: ['zoe-u'] });
+    await shows(user, /no answer/);
+    const visitor = await ask({ visitors: ['zoe-v'] });
+    await done(await ask({ visitors: ['someone'] }, 'other'));
+    isBroken = false;
+    for (const id of [user, visitor]) await done(id);
+  });
+  const rows = await weir.analytics.select(
+    "SELECT event_name FROM records WHERE outcome = 'row' AND event_name = 'paid' AND site_id = 'shop'",
+  );
+  expect(rows).toEqual([]);
 });
 
 test.each([
