@@ -37,6 +37,8 @@ export interface ErasureWork extends ErasureDeps {
   readonly detachedUntil: () => number | undefined;
   /** True if all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;
+  /** An attempt fails if it waits this long for the writers without progress. Default: `STALLED_MS`. */
+  readonly stalledMs?: number;
 }
 
 /** The error if another process has taken over the erasure. */
@@ -44,8 +46,13 @@ export class Taken extends Error {
   override readonly name = 'Taken';
 }
 
+/** The error if an erasure must wait for the archiver. This is no failure, but can take hours, so other erasures go on meanwhile. */
+export class Waits extends Error {
+  override readonly name = 'Waits';
+}
+
 const STORED_POLL_MS = 50;
-const ARCHIVED_POLL_MS = 500;
+const STALLED_MS = 60_000;
 const REPORT_EVERY_MS = 10_000;
 const WAITS = 'waits until the role archiver has archived';
 const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
@@ -60,8 +67,8 @@ const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, record
  * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the
  *    records of the person from segments and Parquet files. The same pass does this for the erasures of the site that were done while there
  *    was no archive.
- * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with the error of a dependency,
- * call it again.
+ * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with `Waits` or the error
+ * of a dependency, call it again later.
  */
 export async function runErasure(work: ErasureWork, erasureId: string): Promise<void> {
   const { registry, analytics, clock, workerId, signal } = work;
@@ -145,9 +152,19 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     return positions.map(({ first, end }) => (end > first ? end : 0));
   }
 
+  /** Rejects if the tables get no record of a partition for a while, so that other erasures can go on. */
   async function storedUpTo(ends: readonly number[]): Promise<void> {
+    const { eventLog, stalledMs = STALLED_MS } = work;
     for (const [partition, end] of ends.entries()) {
-      while (end > 0 && (await analytics.highestRawOffset(work.eventLog.logId, partition)) < end - 1) {
+      let [last, since] = [Number.NaN, 0];
+      while (end > 0) {
+        const highest = await analytics.highestRawOffset(eventLog.logId, partition);
+        if (highest >= end - 1) break;
+        if (highest !== last) [last, since] = [highest, performance.now()];
+        if (performance.now() - since >= stalledMs) {
+          const behind = `the records of ${TOPIC_RAW} ${partition} before the erasure are not stored in the tables, without progress for ${stalledMs / 1000} s`;
+          throw new DependencyError('analytics_unavailable', `${behind}: check the roles enricher and writer`);
+        }
         await pause(STORED_POLL_MS, undefined, { signal });
       }
     }
@@ -214,11 +231,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const { archive = NOT_BEGUN, archiveEnds: ends = {} } = own();
     if (store === undefined)
       throw new Error('ARCHIVE_URL is not set for the role control any more: set it, so that the archive is erased');
-    for (let behind = await unarchived(eventLog, ends); behind !== ''; behind = await unarchived(eventLog, ends)) {
-      const problem = `${WAITS} ${behind} (at most ARCHIVE_LINGER_SECONDS)`;
-      if (own().problem !== problem) await update({ problem });
-      await pause(ARCHIVED_POLL_MS, undefined, { signal });
-    }
+    const behind = await unarchived(eventLog, ends);
+    if (behind !== '') throw new Waits(`${WAITS} ${behind} (at most ARCHIVE_LINGER_SECONDS)`);
     if (own().problem?.startsWith(WAITS)) await update({ problem: '' });
     const report = (progress: ArchiveErasure) => update({ archive: progress });
     const late = endedWithoutArchive(registry).filter(({ siteId }) => siteId === own().siteId);

@@ -5,7 +5,7 @@ import type { TopicRetention } from '../control-deps.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';
 import { isSwapping } from './request-erasure.ts';
-import { type ErasureDeps, isFree, problemText, runErasure, Taken } from './run-erasure.ts';
+import { type ErasureDeps, isFree, problemText, runErasure, Taken, Waits } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
   /** When the last part of a table that a repair has moved away will be removed: see `ControlDeps` in control-deps.ts. */
@@ -19,6 +19,8 @@ export interface StartErasuresDeps extends ErasureDeps {
   readonly logger: Logger;
   readonly topics: TopicRetention;
   readonly publish?: (() => Promise<void>) | undefined;
+  /** See `ErasureWork`. */
+  readonly stalledMs?: number;
 }
 
 const LOOK_EVERY_MS = 1_000;
@@ -68,7 +70,8 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       if (error instanceof Taken) return;
       const problem = problemText(error);
       const code = isDependencyError(error) ? error.code : undefined;
-      logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');
+      if (!(error instanceof Waits))
+        logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');
       await note(erasureId, problem);
     }
   }

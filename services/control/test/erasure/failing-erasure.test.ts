@@ -118,6 +118,23 @@ test('an erasure that fails is retried and shows why, and does not stop the eras
   });
 });
 
+test('an erasure fails while its records are not stored, and ends when they are', async () => {
+  await append('collect', { type: 'pageview', visitor_id: 'v', session_id: 's', url: 'https://example.com/' });
+  await stored();
+  let isStopped = true;
+  const { highestRawOffset } = weir.analytics;
+  const analytics: ControlHarness['analytics'] = {
+    ...weir.analytics,
+    highestRawOffset: async (...args) => (isStopped ? -1 : highestRawOffset(...args)),
+  };
+  await withErasures({ analytics, stalledMs: 100 }, async () => {
+    const id = await ask({ visitors: ['v'] });
+    await shows(id, /^the records of events\.raw \d before the erasure are not stored/);
+    isStopped = false;
+    await done(id);
+  });
+});
+
 test('an erasure does not remove what an older one of its site needs to find its person', async () => {
   const session = { visitor_id: 'zoe-v', session_id: 'zoe-s' };
   await append('identify', { visitor_id: 'zoe-v', user_id: 'zoe-u', payment_customer_id: 'zoe-c' });
@@ -146,6 +163,18 @@ test('an erasure does not remove what an older one of its site needs to find its
     "SELECT event_name FROM records WHERE outcome = 'row' AND event_name = 'paid' AND site_id = 'shop'",
   );
   expect(rows).toEqual([]);
+});
+
+test('an erasure that waits for the archiver does not stop the erasures after it', async () => {
+  await withErasures({ archive: store }, async () => {
+    const both = [await ask({ visitors: ['waiting-1'] }), await ask({ visitors: ['waiting-2'] }, 'other')];
+    for (const id of both) await shows(id, /^waits until the role archiver has archived/);
+    const limits = { segmentBytesMax: 20_000, lingerMs: 100, retentionMs: undefined, upkeepMs: 3_600_000 };
+    const { eventLog, clock } = weir;
+    const archiver = await startArchiver({ eventLog, store, clock, logger, metrics: createMetrics(), limits });
+    for (const id of both) await done(id);
+    await archiver.close();
+  });
 });
 
 test.each([
