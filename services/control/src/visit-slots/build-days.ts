@@ -82,15 +82,18 @@ function nextBuild(facts: readonly DayFact[], now: number): number {
   return now * 1000 > last ? now * 1000 : last + 1 + (now % HOUR_MS) * 1000;
 }
 
+/** When builds whose numbers are times in the future were found, by site and build. */
+export type FoundAhead = Map<string, ReadonlyMap<string, number>>;
+
 /**
  * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
  * hour after it was replaced, because a report may have begun to read it. If the number of a build is a time in the future, the hour begins when the build is
- * first found here. `foundAhead` contains these times, by site and build.
+ * first found here.
  */
 export async function removeOldSlots(
   { analytics, clock, change }: BuildContext,
   siteId: string,
-  foundAhead: Map<string, number>,
+  foundAhead: FoundAhead,
 ): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
   const hourAgo = (clock() - HOUR_MS) * 1000;
@@ -101,17 +104,17 @@ export async function removeOldSlots(
   const ahead = await analytics.select<{ build: number | string }>(
     `SELECT DISTINCT build FROM visit_slots WHERE ${notCurrent} AND build > ${inAnHour}`,
   );
-  const due = ahead.filter(({ build }) => {
-    const key = `${siteId} ${build}`;
-    if (!foundAhead.has(key)) foundAhead.set(key, clock());
-    return clock() - (foundAhead.get(key) ?? 0) >= HOUR_MS;
-  });
-  const dueBuilds = ['0', ...due.map(({ build }) => build)].join(', ');
+  const before = foundAhead.get(siteId);
+  const found = new Map(ahead.map(({ build }) => [String(build), before?.get(String(build)) ?? clock()]));
+  if (found.size > 0) foundAhead.set(siteId, found);
+  else foundAhead.delete(siteId);
+  const due = [...found].filter(([, at]) => clock() - at >= HOUR_MS).map(([build]) => build);
+  const dueBuilds = ['0', ...due].join(', ');
   const old = `${notCurrent} AND (build IN (${dueBuilds}) OR (build < ${hourAgo} AND day NOT IN (${replacedLately})))`;
-  const [found] = await analytics.select<{ slots: number | string }>(
+  const [counted] = await analytics.select<{ slots: number | string }>(
     `SELECT count() AS slots FROM visit_slots WHERE ${old}`,
   );
-  const slots = Number(found?.slots ?? 0);
+  const slots = Number(counted?.slots ?? 0);
   if (slots > 0) await change(`ALTER TABLE visit_slots DELETE WHERE ${old}`);
   return slots;
 }

@@ -15,6 +15,7 @@ import {
   buildDays,
   type DaysToBuild,
   daysOf,
+  type FoundAhead,
   removeOldSlots,
 } from './build-days.ts';
 import { compareDay, someBuiltDays, someReports } from './compare-reports.ts';
@@ -62,7 +63,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   const { signal } = stop;
   /** When days were skipped, by site and day. */
   const skipped = new Map<string, number>();
-  const foundAhead = new Map<string, number>();
+  const foundAhead: FoundAhead = new Map();
 
   async function change(statement: string): Promise<void> {
     const startedAt = clock();
@@ -101,6 +102,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
       'SELECT DISTINCT toString(site_id) AS site FROM visit_slots ORDER BY site',
     );
     for (const { site } of stored) if (!sites.includes(site)) await removeOld(site);
+    for (const site of foundAhead.keys()) if (stored.every((one) => one.site !== site)) foundAhead.delete(site);
   }
 
   async function removeOld(siteId: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Scope } from '@weir/control/reports/report-sql';
 import { statsStatement } from '@weir/control/reports/stats-sql';
 import { visitSourceOf } from '@weir/control/reports/visits/visit-source';
-import { type BuildContext, buildDays, removeOldSlots } from '@weir/control/visit-slots/build-days';
+import { type BuildContext, buildDays, type FoundAhead, removeOldSlots } from '@weir/control/visit-slots/build-days';
 import { builtRun } from '@weir/control/visit-slots/built-run';
 import { compareDay, someBuiltDays } from '@weir/control/visit-slots/compare-reports';
 import { daysToBuild, sitesToBuild } from '@weir/control/visit-slots/days-to-build';
@@ -221,7 +221,7 @@ test('days that were built while a clock was ahead can be built again, and their
   const at = (days: number): BuildContext => ({ ...context, clock: () => Date.now() + days * DAY_MS + next++ });
   const buildAt = (days: number) => buildDays(at(days), { siteId: site, fromMs: T0, toMs: T0 + 3 * DAY_MS, rows: 1 });
   const run = () => builtRun(site, { zone: 'UTC', fromMs: T0, toMs: T0 + 20 * DAY_MS }, opened.analytics);
-  const foundAhead = new Map<string, number>();
+  const foundAhead: FoundAhead = new Map();
   const removeOld = (days: number) => removeOldSlots(at(days), site, foundAhead);
   const { slots } = await buildAt(0);
   await buildAt(30);
@@ -236,7 +236,10 @@ test('days that were built while a clock was ahead can be built again, and their
   expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 3 * DAY_MS, slots: again.slots });
   expect(await removeOld(0)).toBe(0);
   expect(await removeOld(1 / 48)).toBe(0);
+  expect(foundAhead.size).toBe(1);
   expect(await removeOld(2)).toBe(slots + again.slots);
+  expect(await removeOld(2)).toBe(0);
+  expect(foundAhead.size).toBe(0);
   expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 3 * DAY_MS, slots: again.slots });
 });
 
