@@ -26,7 +26,10 @@ export interface RedisStateStoreConfig extends RedisConfig {
 export interface RedisStateStore extends StateStore {
   /** Resolves with the settings of the server that break exactly-once, one sentence each. Call it every minute. */
   drift(): Promise<readonly string[]>;
-  /** Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not tell it. */
+  /**
+   * Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not report it. Daily salts are then removed by
+   * the clock of the host alone.
+   */
   serverTime(): Promise<number>;
   /** Removes all keys of the store. Resolves when they are removed. */
   removeAll(): Promise<void>;
