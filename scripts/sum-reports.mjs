@@ -1,10 +1,11 @@
 // Usage: node scripts/sum-reports.mjs REPORT.json … Prints the failed and skipped tests in these reports of Jest, and one line
-// with the counts. The exit code is 1 if a test failed or was skipped, or if a report has no passed test. Run the tests with CI=true,
+// with the counts. Before that, prints the suites that took longest. The exit code is 1 if a test failed or was skipped, or if a report has no passed test. Run the tests with CI=true,
 // which installs everything that they need, so that none is skipped.
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
 const LINES_OF_EACH = 14;
+const LONGEST = 20;
 
 const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));
 const sum = (...names) => reports.flatMap((report) => names.map((name) => report[name])).reduce((a, b) => a + b, 0);
@@ -20,6 +21,11 @@ for (const suite of suites) {
   for (const failure of stripVTControlCharacters(message).split(/^(?= *● )/m)) {
     console.log(failure.split('\n').slice(0, LINES_OF_EACH).join('\n').trimEnd());
   }
+}
+
+const secondsOf = ({ startTime, endTime }) => Math.round((endTime - startTime) / 1000);
+for (const suite of suites.toSorted((a, b) => secondsOf(b) - secondsOf(a)).slice(0, LONGEST)) {
+  console.log(`longest: ${secondsOf(suite)} s: ${fileOf(suite)}`);
 }
 
 // Each name on one line at the end, for a reader who sees only the last lines.
