@@ -30,7 +30,8 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
   const replayListeners = new Set<() => void>();
   const saltsInCreation = new Map<string, Promise<string>>();
   let reportedUnknown = false;
-  let damage: unknown;
+  /** The errors of the rows that could not be read, by their keys. A later row with the same key repairs it. */
+  const damaged = new Map<string, unknown>();
 
   const reportUnknown = (): void => {
     if (reportedUnknown || index.unknown.size === 0) return;
@@ -41,9 +42,10 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     let siteId: string | undefined;
     try {
       siteId = index.apply(key, value);
+      damaged.delete(key);
     } catch (error) {
       if (onDamage === undefined || !isDependencyError(error, 'event_log_damaged')) throw error;
-      damage = error;
+      damaged.set(key, error);
       onDamage(error);
       return;
     }
@@ -194,7 +196,8 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     },
     async catchUp() {
       await table.catchUp();
-      if (damage !== undefined) throw damage;
+      const [[, error] = []] = damaged;
+      if (error !== undefined) throw error;
     },
     unreadMs: () => Math.max(table.unreadMs(), saltTable.unreadMs()),
     async close() {

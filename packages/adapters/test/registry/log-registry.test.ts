@@ -86,6 +86,8 @@ describe('the registry', () => {
     expect(damage).toMatchObject([{ code: 'event_log_damaged' }]);
     expect(registry.site('s')).toEqual(site);
     await expect(registry.catchUp()).rejects.toMatchObject({ code: 'event_log_damaged' });
+    await registry.putSite(site);
+    await registry.catchUp();
     await eventLog.close();
   });
 

@@ -142,7 +142,10 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
         return unreadable(messageOf(error));
       }
     },
-    needsNewerRegistry: (record) => record.readable && registryChecks.some((check) => check(record)),
+    needsNewerRegistry(record) {
+      if (record.readable) for (const needsNewer of registryChecks) if (needsNewer(record)) return true;
+      return false;
+    },
     saltDays(record) {
       if (!record.readable) return NONE;
       for (const needsSalt of saltChecks) if (needsSalt(record)) return [sealedDay(record)];

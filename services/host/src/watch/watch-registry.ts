@@ -28,7 +28,7 @@ export function watchRegistry({ registry, intervalMs, logger, metrics }: WatchRe
   const note = (): string | undefined => {
     const unreadMs = registry.unreadMs();
     if (unreadMs <= UNREAD_MAX_MS) return undefined;
-    return `the topics registry and salts were not read for ${Math.floor(unreadMs / 1000)} s: changes of sites, keys and rules have no effect in this process`;
+    return `at least one of the topics registry and salts was not read for ${Math.floor(unreadMs / 1000)} s: changes of sites, keys and rules have no effect in this process`;
   };
   const timer = setInterval(() => {
     const unread = note();
