@@ -64,7 +64,9 @@ const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const tcp = new Socket();
   tcp.setNoDelay(true);
   tcp.setKeepAlive(true, 60_000);
-  const socket = ssl ? overTls(tcp, { ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect) : tcp;
+  // Node compares the certificate with `host` if there is no `servername`, which must not be an IP address.
+  const names = isIP(host) === 0 ? { host, servername: host } : { host };
+  const socket = ssl ? overTls(tcp, { ...names, ...ssl }, onConnect) : tcp;
   // TLS is set up before this call: Node 20 to 26 crash if a socket that is already connecting must try a second address of the host.
   tcp.connect({ host, port }, ssl ? undefined : onConnect);
   socket.end = () => {

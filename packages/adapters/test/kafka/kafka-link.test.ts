@@ -8,6 +8,7 @@ import { createLogger, type Logger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import kafkajs from 'kafkajs';
+import { openingError } from '../../src/kafka/kafka-errors.ts';
 import { createKafkaLink, type KafkaLink } from '../../src/kafka/kafka-link.ts';
 import { createTopics } from './create-topics.ts';
 import { makeOwnCertificate } from './own-certificate.ts';
@@ -49,16 +50,36 @@ test('if a broker accepts connections but does not answer, work is rejected, and
   await new Promise((resolve) => silent.close(resolve));
 });
 
+function certificateFor(names: string): { readonly key: Buffer; readonly ca: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'weir-kafka-link-'));
+  const { keyFile, ca } = makeOwnCertificate(dir, names);
+  const key = readFileSync(keyFile);
+  rmSync(dir, { recursive: true });
+  return { key, ca };
+}
+
+test.each([
+  // Without an answer, the request times out.
+  ['IP:127.0.0.1', 'accepted', 'event_log_unavailable'],
+  ['DNS:localhost', 'refused', 'event_log_refused'],
+] as const)('a broker at 127.0.0.1 with a certificate for %s is %s', async (names, _, code) => {
+  const { key, ca } = certificateFor(names);
+  const silent = createTlsServer({ key, cert: ca }, (socket) => void socket.on('error', () => undefined));
+  await new Promise((resolve) => silent.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const link = openLink(`127.0.0.1:${(silent.address() as AddressInfo).port}`, 200, { tls: { ca } });
+  const error = await link.run(never).catch(openingError);
+  await link.close();
+  await new Promise((resolve) => silent.close(resolve));
+  expect(error).toMatchObject({ code });
+});
+
 describe('an abandoned connection is reset, so that the kernel sends none of its bytes later', () => {
   const ended: unknown[] = [];
   const accept = (socket: Socket): void => {
     socket.on('error', ({ code }: NodeJS.ErrnoException) => ended.push(code));
     socket.on('end', () => ended.push('closed')).resume();
   };
-  const dir = mkdtempSync(join(tmpdir(), 'weir-kafka-link-'));
-  const { keyFile, ca } = makeOwnCertificate(dir);
-  const key = readFileSync(keyFile);
-  rmSync(dir, { recursive: true });
+  const { key, ca } = certificateFor('IP:127.0.0.1');
 
   test.each([
     ['TCP', () => createServer(accept), undefined],

@@ -9,13 +9,13 @@ export interface OwnCertificate {
   readonly ca: string;
 }
 
-/** Creates a self-signed certificate for 127.0.0.1 with openssl. */
-export function makeOwnCertificate(dir: string): OwnCertificate {
+/** Creates a self-signed certificate for these names with openssl. */
+export function makeOwnCertificate(dir: string, names = 'IP:127.0.0.1,DNS:localhost'): OwnCertificate {
   const certFile = join(dir, 'cert.pem');
   const keyFile = join(dir, 'key.pem');
   const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
-  const names = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
-  const { status, stderr } = spawnSync('openssl', [...args, ...names, '-keyout', keyFile, '-out', certFile], {
+  const alternatives = ['-addext', `subjectAltName=${names}`];
+  const { status, stderr } = spawnSync('openssl', [...args, ...alternatives, '-keyout', keyFile, '-out', certFile], {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`openssl: ${stderr}`);
