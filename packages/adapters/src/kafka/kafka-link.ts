@@ -5,7 +5,7 @@ import type { Broker, Cluster } from 'kafkajs';
 import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
 import { createKafkaConnections, type KafkaConnections } from './kafka-connections.ts';
 import { openingError, rootCause } from './kafka-errors.ts';
-import { type BrokerPlace, brokerPlaces, createBroker, createCluster } from './kafkajs-private.ts';
+import { type BrokerPlace, brokerPlaces, createBroker, createCluster, hasConnection } from './kafkajs-private.ts';
 
 /**
  * Connections to the brokers: one set for requests to the cluster, such as metadata requests, and one set for each broker to which `runOn` sends
@@ -98,7 +98,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
         return broker;
       },
       // A broker closes connections that are idle for some minutes.
-      isUsable: (broker) => broker.isConnected(),
+      isUsable: hasConnection,
     });
     ofBrokers.set(place.nodeId, { place, connections });
     return connections;
@@ -115,7 +115,12 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
 
   return {
     run: clusterConnections.run,
-    runOn: async (place, work) => connectionsTo(place).run(work),
+    runOn: async (place, work) =>
+      connectionsTo(place).run(async (broker) => {
+        // With SASL, kafkajs authenticates again here from 10 s before the end of a session on, over the same connection.
+        if (!broker.isConnected()) await broker.connect();
+        return work(broker);
+      }),
     refreshLeaders() {
       if (!refreshing && !closed) void refresh();
     },

@@ -9,6 +9,7 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     Cluster, passed to partition assigners        the only way to send a request to a certain broker
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     brokerPool.connectionPoolBuilder, rootLogger  a broker that shares no connection with others can be replaced alone
+ *     broker.connectionPool.isConnected             broker.isConnected is also false if only the session of SASL ends
  *     brokerPool.metadata                           the addresses of the brokers
  *     brokerPool.findConnectedBroker,               kafkajs asks a broker at random for the coordinator of a group, also one that
  *     broker.findGroupCoordinator                   cannot be reached
@@ -155,8 +156,14 @@ function acceptPartitionErrors(cluster: Cluster, mayLackTopics: boolean): void {
   };
 }
 
+/** Whether a connection to the broker is open, also if the broker must authenticate this process again. */
+export function hasConnection(broker: Broker): boolean {
+  return (broker as unknown as { readonly connectionPool: ConnectionPool }).connectionPool.isConnected();
+}
+
 type Parse = (data: unknown) => Promise<unknown>;
 interface ConnectionPool {
+  isConnected(): boolean;
   send(request: {
     readonly request: object;
     readonly response: { readonly parse: Parse; readonly decode?: (answer: Buffer) => Promise<object> };

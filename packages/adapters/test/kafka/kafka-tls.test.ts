@@ -1,6 +1,9 @@
+import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import { freePort } from '@weir/testkit/free-port';
 import { localProblem } from '@weir/testkit/live-local';
+import { createKafkaLink } from '../../src/kafka/kafka-link.ts';
+import { type AdminBroker, type BrokerPlace, brokerPlaces } from '../../src/kafka/kafkajs-private.ts';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 import { type SecureKafka, startSecureKafka, USER } from './secure-kafka.ts';
 
@@ -46,6 +49,36 @@ const problem = localProblem('kafka');
         await log.close();
       },
     );
+
+    test('before its session ends, a process authenticates again over the same connection, and work on it goes on', async () => {
+      const link = createKafkaLink({
+        address: {
+          brokers: [kafka.broker],
+          clientId: 'weir-test',
+          tls: { ca: kafka.ca },
+          sasl: { mechanism: 'plain', ...USER },
+        },
+        timeouts: { connectionTimeoutMs: 10_000, requestTimeoutMs: 60_000 },
+        topics: [],
+        logger: createLogger('silent'),
+      });
+      const place = await link.run(async (cluster) => brokerPlaces(cluster)[0] as BrokerPlace);
+      const broker = await link.runOn(place, async (one) => one);
+      let finish: (result: string) => void = () => undefined;
+      const underWay = link.runOn(place, () => new Promise<string>((resolve) => (finish = resolve)));
+      await eventually('the session ends soon', () => !broker.isConnected());
+      const topics = [{ topic: 'tls.topic.0', partitions: [{ partition: 0, timestamp: '-1' }] }];
+      const requests = [1, 2, 3].map(() =>
+        link.runOn(place, async (one) => {
+          await (one as AdminBroker).listOffsets({ topics });
+          return one === broker && one.isConnected();
+        }),
+      );
+      expect(await Promise.all(requests)).toEqual([true, true, true]);
+      finish('done');
+      expect(await underWay).toBe('done');
+      await link.close();
+    });
 
     test.each([
       ['a wrong password', () => open({ mechanism: 'scram-sha-256', ...USER, password: 'wrong' })],

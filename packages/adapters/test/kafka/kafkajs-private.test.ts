@@ -5,6 +5,7 @@ import {
   createBroker,
   createCluster,
   findCoordinator,
+  hasConnection,
   supportsVersion,
 } from '../../src/kafka/kafkajs-private.ts';
 
@@ -48,7 +49,7 @@ describe('private members of kafkajs that Weir uses', () => {
     const kafka = createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test' }, FAIL_FAST, createLogger('silent'));
     const broker = await createBroker(kafka, PLACE);
     expect(broker).toMatchObject({ nodeId: 2, connectionPool: { host: 'broker', port: 9092 } });
-    expect(broker.isConnected()).toBe(false);
+    expect([broker.isConnected(), hasConnection(broker)]).toEqual([false, false]);
   });
 
   test('the coordinator of a group is found while another broker cannot be reached', async () => {

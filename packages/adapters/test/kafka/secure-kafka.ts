@@ -8,6 +8,8 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { makeOwnCertificate } from './own-certificate.ts';
 
 const JAVA = ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];
+/** kafkajs authenticates again from 10 s before the end of a session on. */
+const SESSION_MS = 13_000;
 export const USER = { username: 'weir', password: 'p-w:d' } as const;
 
 export interface SecureKafka {
@@ -44,6 +46,7 @@ ssl.keystore.type=PEM
 ssl.keystore.location=${keyStore}
 ssl.truststore.type=PEM
 ssl.truststore.location=${certFile}
+connections.max.reauth.ms=${SESSION_MS}
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
 listener.name.secure.plain.sasl.jaas.config=${plain}
 listener.name.secure.scram-sha-256.sasl.jaas.config=${scram}
