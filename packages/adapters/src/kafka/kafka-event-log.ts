@@ -6,6 +6,7 @@ import { TABLE_REGISTRY, TABLE_SALTS, TOPIC_ENRICHED, TOPIC_RAW, TOPIC_REPLAYED 
 import type { AppendOutcome, AppendRecord, EventLog, PartitionPosition } from '@weir/ports/event-log';
 import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
 import type { Logger } from '@weir/runtime/logger';
+import type { Cluster } from 'kafkajs';
 import { HEARTBEAT_TIMEOUTS, toCommit } from './consume/kafka-group-member.ts';
 import { readRecords } from './consume/kafka-read.ts';
 import { subscribe } from './consume/kafka-subscription.ts';
@@ -20,7 +21,7 @@ import { hasHadRecords, readEdges, readOffsetsAtTime, removeRecordsBefore } from
 import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
 import { readTopicId } from './kafka-topic-id.ts';
 import { createKafkaTopics, messageBytesMaxOf, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
-import { findCoordinator } from './kafkajs-private.ts';
+import { coordinatorPlace } from './kafkajs-private.ts';
 import { outcomeOf } from './produce/append-run.ts';
 import { createKafkaAppender } from './produce/kafka-appender.ts';
 import { watchForReplacement } from './produce/replaced-topic.ts';
@@ -282,8 +283,8 @@ async function readPositions(
   partitions: readonly number[],
 ): Promise<readonly PartitionPosition[]> {
   const edges = await readEdges(link, topic, partitions);
-  const committed = await withRetry(link, 10, async (cluster) => {
-    const coordinator = await findCoordinator(cluster, group);
+  const find = (cluster: Cluster) => coordinatorPlace(cluster, group);
+  const committed = await withRetry(link, 10, find, async (coordinator) => {
     const { responses } = await coordinator.offsetFetch({
       groupId: group,
       topics: [{ topic, partitions: partitions.map((partition) => ({ partition, offset: '0' })) }],

@@ -134,18 +134,23 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
 
 const RETRY_PAUSE_MS = 100;
 
-/** Retries a read with fresh metadata, because a leader may have moved or may just have been elected. */
-export async function withRetry<T>(
+/**
+ * Runs `work` on the connections to the broker that `find` returns. Retries both with new metadata, because a coordinator may have moved or may just
+ * have been elected.
+ */
+export function withRetry<T>(
   link: KafkaLink,
   attempts: number,
-  work: (cluster: Cluster) => Promise<T>,
+  find: (cluster: Cluster) => Promise<BrokerPlace>,
+  work: (broker: Broker) => Promise<T>,
 ): Promise<T> {
-  return retried(attempts, (isRepeated) =>
-    link.run(async (cluster) => {
+  return retried(attempts, async (isRepeated) => {
+    const place = await link.run(async (cluster) => {
       if (isRepeated) await cluster.refreshMetadata();
-      return work(cluster);
-    }),
-  );
+      return find(cluster);
+    });
+    return link.runOn(place, work);
+  });
 }
 
 /** Calls `attempt` until it succeeds, at most `attempts` times, with pauses of 100 ms. Rejects with the last error. */

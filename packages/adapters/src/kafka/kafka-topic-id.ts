@@ -1,5 +1,6 @@
+import type { Cluster } from 'kafkajs';
 import { type KafkaLink, withRetry } from './kafka-link.ts';
-import { findController, sendRequest, supportsVersion } from './kafkajs-private.ts';
+import { controllerPlace, sendRequest, supportsVersion } from './kafkajs-private.ts';
 
 const METADATA = 3;
 /** The first version of the request whose answer has topic IDs: Kafka 2.8. kafkajs only knows version 6. */
@@ -17,8 +18,12 @@ export const NO_TOPIC_ID = Buffer.alloc(ID_BYTES).toString('base64url');
  * Resolves with undefined if the brokers have no topic IDs. Rejects with kafkajs's error, or if the topic does not exist.
  */
 export function readTopicId(link: KafkaLink, topic: string): Promise<string | undefined> {
-  return withRetry(link, ATTEMPTS, async (cluster) => {
-    const broker = await findController(cluster);
+  const find = async (cluster: Cluster) => {
+    const place = controllerPlace(cluster);
+    if (place === undefined) throw new Error('the brokers have no controller');
+    return place;
+  };
+  return withRetry(link, ATTEMPTS, find, async (broker) => {
     if (!supportsVersion(broker, METADATA, VERSION)) return undefined;
     return topicIdIn(await sendRequest(broker, METADATA, VERSION, metadataRequest(topic)));
   });

@@ -10,7 +10,7 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     brokerPool.connectionPoolBuilder, rootLogger  a broker that shares no connection with others can be replaced alone
  *     broker.connectionPool.isConnected             broker.isConnected is also false if only the session of SASL ends
- *     brokerPool.metadata                           the addresses of the brokers
+ *     brokerPool.metadata                           the addresses of the brokers, and which of them is the controller
  *     brokerPool.findConnectedBroker,               kafkajs asks a broker at random for the coordinator of a group, also one that
  *     broker.findGroupCoordinator                   cannot be reached
  *     broker.connectionPool.send                    kafkajs throws away a response in which one partition failed, and its
@@ -35,7 +35,7 @@ export interface GroupBroker extends Broker {
   syncGroup(request: object): Promise<{ readonly memberAssignment: Buffer }>;
   heartbeat(request: object): Promise<unknown>;
   leaveGroup(request: object): Promise<unknown>;
-  findGroupCoordinator(request: object): Promise<{ readonly coordinator: { readonly nodeId: number } }>;
+  findGroupCoordinator(request: object): Promise<{ readonly coordinator: BrokerPlace }>;
 }
 
 /** The functions of a broker that manage topics and records. */
@@ -53,10 +53,15 @@ export interface AdminBroker extends Broker {
 }
 
 /** Asks a connected broker. kafkajs would ask a broker at random, and fail if that broker cannot be reached. */
-export async function findCoordinator(cluster: Cluster, groupId: string): Promise<GroupBroker> {
+export async function coordinatorPlace(cluster: Cluster, groupId: string): Promise<BrokerPlace> {
   const connected = await brokerPoolOf(cluster).findConnectedBroker();
-  const { coordinator } = await connected.findGroupCoordinator({ groupId, coordinatorType: 0 });
-  return (await cluster.findBroker({ nodeId: String(coordinator.nodeId) })) as GroupBroker;
+  return (await connected.findGroupCoordinator({ groupId, coordinatorType: 0 })).coordinator;
+}
+
+/** The connection to the coordinator belongs to the connections of `cluster`. */
+export async function findCoordinator(cluster: Cluster, groupId: string): Promise<GroupBroker> {
+  const { nodeId } = await coordinatorPlace(cluster, groupId);
+  return (await cluster.findBroker({ nodeId: String(nodeId) })) as GroupBroker;
 }
 
 export async function findController(cluster: Cluster): Promise<AdminBroker> {
@@ -107,7 +112,7 @@ interface BrokerPool {
   createBroker(options: object): Broker;
   readonly connectionPoolBuilder: { build(place: object): Promise<object> };
   readonly rootLogger: object;
-  readonly metadata: { readonly brokers: readonly BrokerPlace[] } | null;
+  readonly metadata: { readonly brokers: readonly BrokerPlace[]; readonly controllerId: number } | null;
 }
 
 const brokerPoolOf = (cluster: Cluster): BrokerPool =>
@@ -116,6 +121,12 @@ const brokerPoolOf = (cluster: Cluster): BrokerPool =>
 /** The brokers according to the last metadata. */
 export function brokerPlaces(cluster: Cluster): readonly BrokerPlace[] {
   return brokerPoolOf(cluster).metadata?.brokers ?? [];
+}
+
+/** The controller according to the last metadata; `undefined` if they do not contain it. */
+export function controllerPlace(cluster: Cluster): BrokerPlace | undefined {
+  const { controllerId } = brokerPoolOf(cluster).metadata ?? {};
+  return brokerPlaces(cluster).find(({ nodeId }) => nodeId === controllerId);
 }
 
 /** Returns a broker that is not connected yet and shares no connection with any other object. */

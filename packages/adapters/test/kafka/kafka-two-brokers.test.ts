@@ -10,6 +10,7 @@ import { PATIENT } from '../../src/kafka/kafka-client.ts';
 import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from '../../src/kafka/kafka-event-log.ts';
 import { createKafkaLink } from '../../src/kafka/kafka-link.ts';
 import type { TopicsSpec } from '../../src/kafka/kafka-topics.ts';
+import { coordinatorPlace } from '../../src/kafka/kafkajs-private.ts';
 import { createTopics } from './create-topics.ts';
 import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
 
@@ -91,6 +92,20 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     };
   }
 
+  /** The name of a group of this topic, without its prefix, whose coordinator is the second broker. */
+  async function groupOfSecond(topic: string): Promise<string> {
+    const address = { brokers: [brokers.address], clientId: 'weir-test' };
+    const link = createKafkaLink({ address, timeouts: PATIENT, topics: [topic], logger });
+    let turn = 0;
+    const found = await eventually('a group', async () => {
+      turn += 1;
+      const { nodeId } = await link.run((cluster) => coordinatorPlace(cluster, `group-${turn}.${topic}`));
+      return nodeId === 2 && `group-${turn}`;
+    });
+    await link.close();
+    return found;
+  }
+
   /** Waits for these outcomes: on a busy machine an append can exceed the gateway's deadline, and is then refused or unknown. */
   const becomes = (to: KafkaEventLog, topic: string, wanted: readonly string[]) =>
     eventually(`${topic}: ${wanted}`, async () => {
@@ -121,9 +136,12 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await becomes(log, 'events.raw', ALL_STORED);
       const reader = openReader('half.events.raw', [0, 1]);
       await eventually('both partitions', () => reader.delivered(0) > 0 && reader.delivered(1) > 0);
+      const group = await groupOfSecond('half.events.raw');
+      await log.positions('events.raw', group, [0]);
       await log.ping();
       const opened = watchConnections();
       brokers.signalSecond('SIGSTOP');
+      const asked = log.positions('events.raw', group, [0]).catch(() => undefined);
       const hanging = append(log, 'events.raw', [1]);
       await eventually('the reader gives up the broker', async () => {
         expect(await append(log, 'events.raw', [0])).toEqual(['stored']);
@@ -138,6 +156,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       const toFirst = opened.to(Number(brokers.address.split(':')[1]));
       opened.end();
       await becomes(log, 'events.raw', ALL_STORED);
+      await asked;
       await reader.close();
       expect(reader.failures(0)).toBe(0);
       expect(toFirst).toBe(0);

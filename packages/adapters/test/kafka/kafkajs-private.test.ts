@@ -2,6 +2,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { createKafka, FAIL_FAST } from '../../src/kafka/kafka-client.ts';
 import {
   brokerPlaces,
+  controllerPlace,
   createBroker,
   createCluster,
   findCoordinator,
@@ -41,8 +42,9 @@ describe('private members of kafkajs that Weir uses', () => {
     expect(Object.keys(broker)).toEqual(expect.arrayContaining(['connectionPool', 'metadata']));
     expect(methodsOf('kafkajs/src/cluster/brokerPool')).toContain('findConnectedBroker');
     expect(brokerPlaces(cluster)).toEqual([]);
-    Object.assign(brokerPool, { metadata: { brokers: [PLACE] } });
+    Object.assign(brokerPool, { metadata: { brokers: [PLACE], controllerId: 2 } });
     expect(brokerPlaces(cluster)).toEqual([PLACE]);
+    expect(controllerPlace(cluster)).toEqual(PLACE);
   });
 
   test('a broker that Weir creates has its own connections to the given address', async () => {
