@@ -124,6 +124,56 @@ test('while a partition has no leader, appends to other partitions do not wait f
   expect(asked).toBeGreaterThan(0);
 });
 
+test('a batch that the former leader refuses is sent again at each tick, not with each append to another partition', async () => {
+  let toFormer = 0;
+  interface Sender {
+    readonly connectionPool: { send(sent: object): Promise<Buffer> };
+  }
+  const broker = {
+    connectionPool: {
+      send: async ({ request }: { readonly request: { encode(): Promise<{ readonly buffer: Buffer }> } }) =>
+        (await request.encode()).buffer,
+    },
+    async produce(this: Sender) {
+      const sent = await this.connectionPool.send({ request: {}, response: {} });
+      if (sent.includes('moved')) toFormer += 1;
+      const moved = { partition: 0, errorCode: NOT_LEADER, baseOffset: '-1' };
+      return { topics: [{ topicName: 't', partitions: [moved, { partition: 1, errorCode: 0, baseOffset: '0' }] }] };
+    },
+  } as unknown as Broker;
+  const appender = createKafkaAppender({
+    link: linkTo(async () => broker, [1, 1]),
+    deadlineMs: 500,
+    replicationTimeoutMs: 1000,
+    compression,
+    messageBytesMax,
+    logger: createLogger('silent'),
+  });
+  const waits = appender.append('t', 0, [{ ...record, value: Buffer.from('moved') }]);
+  for (let i = 0; i < 200; i++) expect(await appender.append('t', 1, [record])).toMatchObject({ status: 'stored' });
+  expect(await waits).toMatchObject({ status: 'refused' });
+  expect(toFormer).toBeLessThan(50);
+});
+
+test('after an append with an unknown outcome, new metadata are requested', async () => {
+  let asked = 0;
+  const broker = brokerThatSays(() => ({ errorCode: NOT_LEADER, baseOffset: '41' }));
+  const refresh = (): undefined => {
+    asked += 1;
+  };
+  const appender = createKafkaAppender({
+    link: linkTo(async () => broker, [1], refresh),
+    deadlineMs: 5000,
+    replicationTimeoutMs: 1000,
+    compression,
+    messageBytesMax,
+    logger: createLogger('silent'),
+  });
+  expect(await appender.append('t', 0, [record])).toMatchObject({ status: 'unknown' });
+  await appender.drain();
+  expect(asked).toBe(1);
+});
+
 test('a clock that is set back does not change deadlines', async () => {
   const hangs: KafkaLink = { ...linkTo(() => new Promise(() => undefined)), run: () => new Promise(() => undefined) };
   const wallClock = Date.now;
@@ -189,7 +239,8 @@ test('ping needs the answer of one leader of each topic, not of all', async () =
     run: (work) => work(clusterOf([1, 2, -1], { refreshMetadata: async () => undefined })),
     async runOn({ nodeId }, work) {
       if (!answers.has(nodeId)) throw new Error('this broker does not answer');
-      return work({ listOffsets: async () => ({ responses: [] }) } as unknown as Broker);
+      const partitions = [0, 1, 2].map((partition) => ({ partition, offset: '0' }));
+      return work({ listOffsets: async () => ({ responses: [{ partitions }] }) } as unknown as Broker);
     },
   };
   await ping(link, ['t', 'u']);

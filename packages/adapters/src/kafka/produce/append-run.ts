@@ -14,7 +14,8 @@ export interface AppendRun {
   readonly bytes: number;
   /** A time of `performance.now()`, because the system clock can be set back. */
   readonly deadlineAt: number;
-  settled: boolean;
+  /** The status of the outcome, once it is known. */
+  settled: RunOutcome['status'] | undefined;
   readonly settle: (outcome: RunOutcome) => void;
 }
 
@@ -39,10 +40,10 @@ export function createAppendRun(
     records,
     bytes: records.reduce((sum, record) => sum + sizeOf(record), 0),
     deadlineAt,
-    settled: false,
+    settled: undefined,
     settle(result) {
       if (run.settled) return;
-      run.settled = true;
+      run.settled = result.status;
       resolve(result);
     },
   };

@@ -55,6 +55,11 @@ export function createKafkaAppender({
    */
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
+  /**
+   * The partitions (`topic/partition`) that a leader refused, until the next `tick`. Otherwise each append would send up to `REQUEST_BYTES_MAX` to the
+   * former leader again.
+   */
+  const resting = new Set<string>();
   /** The runs of the request for each leader. Before `isSent`, nothing of them can be in the log. */
   const underWay = new Map<number, { readonly runs: readonly AppendRun[]; isSent: boolean }>();
   let pumping = false;
@@ -97,6 +102,7 @@ export function createKafkaAppender({
   /** Applies the deadlines, and retries what could not be sent. */
   function tick(): void {
     ticking = false;
+    resting.clear();
     const now = performance.now();
     for (const { runs, isSent } of underWay.values()) {
       if (!isSent) unexpired(runs);
@@ -135,13 +141,13 @@ export function createKafkaAppender({
   function takeReady(cluster: Cluster): Map<BrokerPlace, AppendRun[]> {
     const ready = new Map<BrokerPlace, AppendRun[]>();
     const bytes = new Map<BrokerPlace, number>();
-    const full = new Set<string>();
+    const full = new Set(resting);
     const left: AppendRun[] = [];
     const batchBytes = new Map<string, number>();
     // After a pause of the process, this can run before `tick`. An expired record must not be sent, because its caller may have given up.
     for (const run of unexpired(waiting)) {
       const leader = leaderOf(cluster, run.topic, run.partition);
-      const id = `${run.topic}/${run.partition}`;
+      const id = idOf(run);
       if (leader === undefined) link.refreshLeaders();
       const batch = (batchBytes.get(id) ?? 0) + run.bytes;
       const request = (leader === undefined ? 0 : (bytes.get(leader) ?? 0)) + run.bytes;
@@ -181,7 +187,8 @@ export function createKafkaAppender({
         request.isSent = true;
         return produce(broker, sent, compression, replicationTimeoutMs);
       });
-      if (again.length > 0) link.refreshLeaders();
+      for (const run of again) resting.add(idOf(run));
+      if (again.length > 0 || runs.some(({ settled }) => settled === 'unknown')) link.refreshLeaders();
     } catch (error) {
       abandoned = true;
       link.refreshLeaders();
@@ -194,11 +201,9 @@ export function createKafkaAppender({
     }
     underWay.delete(leader.nodeId);
     again = again.filter((run) => !run.settled);
-    if (again.length > 0) {
-      waiting = [...again, ...waiting];
-      waitingBytes += again.reduce((sum, run) => sum + run.bytes, 0);
-      tickLater();
-    } else if (waiting.length > 0) schedule();
+    waiting = [...again, ...waiting];
+    waitingBytes += again.reduce((sum, run) => sum + run.bytes, 0);
+    if (waiting.length > 0) schedule();
     if (waiting.length === 0 && underWay.size === 0) finishDrain();
   }
 
@@ -216,4 +221,5 @@ export function createKafkaAppender({
   };
 }
 
+const idOf = ({ topic, partition }: AppendRun) => `${topic}/${partition}`;
 const refused = (reason: string) => ({ status: 'refused', reason }) as const;
