@@ -188,7 +188,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
         // Reads the ends first: a record that is appended meanwhile is then at or after the end.
         const edges = await readEdges(queryLink, named(topic), partitions);
         const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
-        return partitions.map((partition) => found.get(partition) ?? edges.get(partition)?.end ?? 0);
+        return partitions.map((partition) => found.get(partition) ?? edges.get(partition)!.end);
       } catch (error) {
         throw eventLogUnavailable(`cannot find offsets by time in ${topic}`, error);
       }
@@ -292,7 +292,7 @@ async function readPositions(
     return new Map(responses.flatMap((one) => one.partitions.map(toCommit)));
   });
   return partitions.map((partition) => {
-    const { first, end } = edges.get(partition) ?? { first: 0, end: 0 };
+    const { first, end } = edges.get(partition)!;
     const commit = committed.get(partition);
     return { partition, first, end, committed: commit?.offset, metadata: commit?.metadata };
   });

@@ -29,7 +29,7 @@ export function readEdges(
       listOffsets(link, topic, byLeader, END),
     ]);
     return new Map(
-      partitions.map((partition) => [partition, { first: first.get(partition) ?? 0, end: end.get(partition) ?? 0 }]),
+      partitions.map((partition) => [partition, { first: first.get(partition)!, end: end.get(partition)! }]),
     );
   });
 }
@@ -103,23 +103,29 @@ async function leadersOf(
   return found;
 }
 
-/** Returns the offset of each partition for a time: `FIRST`, `END`, or Unix milliseconds. It is -1 if no record is that new. */
+/**
+ * Returns the offset of each partition for a time: `FIRST`, `END`, or Unix milliseconds. It is -1 if no record is that new. Rejects if a partition is
+ * missing from an answer: if it counted as empty, an erasure would consider it done.
+ */
 async function listOffsets(
   link: KafkaLink,
   topic: string,
   byLeader: ReadonlyMap<BrokerPlace, readonly number[]>,
   time: number,
 ): Promise<ReadonlyMap<number, number>> {
-  const requests = [...byLeader].map(([leader, partitions]) => {
+  const requests = [...byLeader].map(async ([leader, partitions]) => {
     const asked = partitions.map((partition) => ({ partition, timestamp: String(time) }));
-    return link.runOn(leader, (broker) =>
+    const { responses } = await link.runOn(leader, (broker) =>
       (broker as AdminBroker).listOffsets({ topics: [{ topic, partitions: asked }] }),
     );
+    const answered = responses.flatMap((response) => response.partitions);
+    return partitions.map((partition) => {
+      const found = answered.find((one) => one.partition === partition);
+      if (found === undefined) throw new Error(`the answer of the broker does not contain ${topic}/${partition}`);
+      return [partition, Number(found.offset)] as const;
+    });
   });
-  const found = (await Promise.all(requests)).flatMap(({ responses }) =>
-    responses.flatMap(({ partitions }) => partitions),
-  );
-  return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
+  return new Map((await Promise.all(requests)).flat());
 }
 
 /** kafkajs says only that records were not deleted. The reason is in the error of a partition. */

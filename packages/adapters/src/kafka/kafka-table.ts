@@ -106,7 +106,7 @@ export async function openKafkaTable({
   }
 
   try {
-    const edges = (await readEdges(link, topic, [0])).get(0) ?? { first: 0, end: 0 };
+    const edges = (await readEdges(link, topic, [0])).get(0)!;
     position = edges.first;
     fetcher.add(source);
     await applied(edges.end, OPEN_DEADLINE_MS);

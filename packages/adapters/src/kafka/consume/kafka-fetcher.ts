@@ -171,8 +171,8 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
 
   async function findRange(source: FetchSource, offset: number): Promise<void> {
     const { topic, partition } = source;
-    const edges = (await readEdges(link, topic, [partition])).get(partition);
-    if (edges !== undefined) source.outOfRange(offset, edges.first, edges.end);
+    const { first, end } = (await readEdges(link, topic, [partition])).get(partition)!;
+    source.outOfRange(offset, first, end);
   }
 
   return {

@@ -28,7 +28,7 @@ export async function readRecords(
     return messages.map(toStoredRecord).filter(({ offset }) => offset >= from);
   }
   if (errorCode === OFFSET_OUT_OF_RANGE) {
-    const { first, end } = (await readEdges(link, topic, [partition])).get(partition) ?? { first: 0, end: 0 };
+    const { first, end } = (await readEdges(link, topic, [partition])).get(partition)!;
     return from < first && first < end ? readRecords(link, topic, partition, first, bytesMax) : [];
   }
   const why = knownRefusal(errorCode)?.type ?? `error ${errorCode}`;
