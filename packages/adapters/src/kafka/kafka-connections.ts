@@ -14,6 +14,7 @@ export interface KafkaConnections<T> {
    * time is over. After a transport error the next call opens new connections.
    */
   run<R>(work: (opened: T) => Promise<R>, patienceMs?: number): Promise<R>;
+  /** Resolves when all sockets are closed, also those of connections that were replaced. */
   close(): Promise<void>;
 }
 
@@ -49,6 +50,8 @@ export function createKafkaConnections<T extends { disconnect(): Promise<void> }
   const connectWithinMs = 2 * timeouts.connectionTimeoutMs + timeouts.requestTimeoutMs;
   const workWithinMs = 2 * timeouts.requestTimeoutMs;
   let current: Opened<T> | undefined;
+  /** Resolves when all replaced connections are closed. */
+  let left: Promise<void> = Promise.resolve();
   let closed = false;
 
   function open(): Opened<T> {
@@ -68,7 +71,7 @@ export function createKafkaConnections<T extends { disconnect(): Promise<void> }
         opened.ready = ready;
       },
       () => {
-        if (current === opened) void drop(opened);
+        if (current === opened) drop(opened);
       },
     );
     return opened;
@@ -76,26 +79,30 @@ export function createKafkaConnections<T extends { disconnect(): Promise<void> }
 
   /** Closes connections. Resolves when all of their sockets are closed and all work on them has ended. */
   async function leave({ opening, sockets, running, ended }: Opened<T>): Promise<void> {
-    const left = opening
+    const disconnected = opening
       .then((ready) => ready.disconnect())
       .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'closing a connection to Kafka failed'));
     const answered = new AbortController();
-    await Promise.race([left, pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined)]);
+    await Promise.race([
+      disconnected,
+      pause(LAST_ANSWERS_MS, undefined, { signal: answered.signal }).catch(() => undefined),
+    ]);
     answered.abort();
     ended.abort();
     for (const socket of sockets) resetSocket(socket, abandoned());
     for (const end of running) end();
   }
 
-  function drop(opened: Opened<T>): Promise<void> {
+  function drop(opened: Opened<T>): void {
     if (current === opened) current = undefined;
-    return leave(opened);
+    const leaving = leave(opened);
+    left = left.then(() => leaving);
   }
 
   return {
     async run(work, patienceMs = 0) {
       if (closed) throw new Error('the connection to Kafka was closed');
-      if (current?.ready !== undefined && !isUsable(current.ready)) void drop(current);
+      if (current?.ready !== undefined && !isUsable(current.ready)) drop(current);
       current ??= open();
       const mine = current;
       try {
@@ -103,14 +110,15 @@ export function createKafkaConnections<T extends { disconnect(): Promise<void> }
       } catch (error) {
         if (current === mine && brokerErrorType(error) === undefined) {
           onFailure?.(error);
-          void drop(mine);
+          drop(mine);
         }
         throw error;
       }
     },
     async close() {
       closed = true;
-      if (current !== undefined) await drop(current);
+      if (current !== undefined) drop(current);
+      await left;
     },
   };
 }

@@ -37,6 +37,14 @@ export interface KafkaLinkOptions {
   readonly logger: Logger;
 }
 
+/** The connections to one broker, and the number of calls of `runOn` that use them. */
+interface BrokerSet {
+  readonly connections: KafkaConnections<Broker>;
+  running: number;
+}
+
+const keyOf = ({ nodeId, host, port }: BrokerPlace) => `${nodeId} ${host}:${port}`;
+
 const REFRESH_PAUSE_MS = 100;
 
 export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
@@ -56,7 +64,10 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       if ((rootCause(error) as { readonly broker?: string }).broker === brokers[seed % brokers.length]) seed += 1;
     },
   });
-  const ofBrokers = new Map<number, { readonly place: BrokerPlace; readonly connections: KafkaConnections<Broker> }>();
+  /** By node ID and address: a query can still have the former address of a broker. */
+  const ofBrokers = new Map<string, BrokerSet>();
+  /** Resolves when the sets of brokers that left the cluster are closed. */
+  let removed: Promise<void> = Promise.resolve();
   let refreshing = false;
   let closed = false;
 
@@ -84,11 +95,11 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
     }
   }
 
-  function connectionsTo(place: BrokerPlace): KafkaConnections<Broker> {
+  function setTo(place: BrokerPlace): BrokerSet {
     if (closed) throw new Error('the connection to Kafka was closed');
-    const found = ofBrokers.get(place.nodeId);
-    if (found?.place.host === place.host && found.place.port === place.port) return found.connections;
-    void found?.connections.close();
+    const key = keyOf(place);
+    const found = ofBrokers.get(key);
+    if (found !== undefined) return found;
     const connections = createKafkaConnections({
       timeouts,
       logger,
@@ -100,14 +111,29 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       // A broker closes connections that are idle for some minutes.
       isUsable: hasConnection,
     });
-    ofBrokers.set(place.nodeId, { place, connections });
-    return connections;
+    const set = { connections, running: 0 };
+    ofBrokers.set(key, set);
+    return set;
+  }
+
+  /** Closes the idle sets of brokers that are not in the metadata. They can be missing there for a short time, so work on them goes on. */
+  function removeSets(cluster: Cluster): void {
+    const present = new Set(brokerPlaces(cluster).map(keyOf));
+    for (const [key, { connections, running }] of ofBrokers) {
+      if (present.has(key) || running > 0) continue;
+      ofBrokers.delete(key);
+      const closing = connections.close();
+      removed = removed.then(() => closing);
+    }
   }
 
   async function refresh(): Promise<void> {
     refreshing = true;
     await clusterConnections
-      .run((cluster) => cluster.refreshMetadata())
+      .run(async (cluster) => {
+        await cluster.refreshMetadata();
+        removeSets(cluster);
+      })
       .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'no new metadata of Kafka'));
     await pause(REFRESH_PAUSE_MS, undefined, { ref: false });
     refreshing = false;
@@ -115,19 +141,26 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
 
   return {
     run: clusterConnections.run,
-    runOn: async (place, work) =>
-      connectionsTo(place).run(async (broker) => {
-        // With SASL, kafkajs authenticates again here from 10 s before the end of a session on, over the same connection.
-        if (!broker.isConnected()) await broker.connect();
-        return work(broker);
-      }),
+    async runOn(place, work) {
+      const set = setTo(place);
+      set.running += 1;
+      try {
+        return await set.connections.run(async (broker) => {
+          // With SASL, kafkajs authenticates again here from 10 s before the end of a session on, over the same connection.
+          if (!broker.isConnected()) await broker.connect();
+          return work(broker);
+        });
+      } finally {
+        set.running -= 1;
+      }
+    },
     refreshLeaders() {
       if (!refreshing && !closed) void refresh();
     },
     async close() {
       closed = true;
       const all = [clusterConnections, ...[...ofBrokers.values()].map(({ connections }) => connections)];
-      await Promise.all(all.map((connections) => connections.close()));
+      await Promise.all([...all.map((connections) => connections.close()), removed]);
     },
   };
 }

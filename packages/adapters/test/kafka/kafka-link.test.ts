@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { type ConnectionOptions, createServer as createTlsServer } from 'node:tls';
 import { createLogger, type Logger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
 import { describeLive } from '@weir/testkit/live-ports';
 import kafkajs from 'kafkajs';
 import { openingError } from '../../src/kafka/kafka-errors.ts';
 import { createKafkaLink, type KafkaLink } from '../../src/kafka/kafka-link.ts';
+import { type BrokerPlace, brokerPlaces } from '../../src/kafka/kafkajs-private.ts';
 import { createTopics } from './create-topics.ts';
 import { makeOwnCertificate } from './own-certificate.ts';
 
@@ -49,6 +51,27 @@ test('if a broker accepts connections but does not answer, work is rejected, and
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => silent.close(resolve));
 });
+
+/** A TCP proxy in front of the first of these brokers. */
+async function startProxy(brokers: string) {
+  let accepted = 0;
+  const open = new Set<Socket>();
+  const [host, port] = brokers.split(',')[0]!.split(':');
+  const server = createServer((socket) => {
+    accepted += 1;
+    open.add(socket.once('close', () => open.delete(socket)));
+    const behind = connect(Number(port), host);
+    socket.on('error', () => undefined).pipe(behind);
+    behind.on('error', () => undefined).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
+    open: () => open.size,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
 
 function certificateFor(names: string): { readonly key: Buffer; readonly ca: string } {
   const dir = mkdtempSync(join(tmpdir(), 'weir-kafka-link-'));
@@ -174,26 +197,45 @@ describeLive('kafka', (brokers) => {
   });
 
   test('after a broker did not answer, the next connection goes to another one', async () => {
-    let accepted = 0;
-    const [host, port] = brokers().split(',')[0]!.split(':');
-    const first = createServer((socket) => {
-      accepted += 1;
-      const behind = connect(Number(port), host);
-      socket.on('error', () => undefined).pipe(behind);
-      behind.on('error', () => undefined).pipe(socket);
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => first.once('listening', resolve));
-    const address = `127.0.0.1:${(first.address() as AddressInfo).port}`;
+    const proxy = await startProxy(brokers());
+    const address = `127.0.0.1:${proxy.port}`;
     const link = openLink(`${address},${brokers()}`, 10_000);
     await link.run(async () => undefined, 60_000);
-    const before = accepted;
+    const before = proxy.accepted();
     const times = { broker: address, clientId: '', correlationId: 0, createdAt: 0, sentAt: 0, pendingDuration: 0 };
     const failed = link.run(() => Promise.reject(new KafkaJSRequestTimeoutError('no answer', times)));
     await expect(failed).rejects.toThrow('no answer');
     await link.run(async () => undefined, 60_000);
     await link.close();
-    await new Promise((resolve) => first.close(resolve));
-    expect([before, accepted]).toEqual([1, 1]);
+    await proxy.close();
+    expect([before, proxy.accepted()]).toEqual([1, 1]);
+  });
+
+  test('work at the present address of a broker goes on while the former address is tried', async () => {
+    const link = openLink(brokers(), 10_000);
+    const place = await link.run(async (cluster) => brokerPlaces(cluster)[0] as BrokerPlace);
+    let finish: (result: string) => void = () => undefined;
+    const underWay = link.runOn(place, () => new Promise<string>((resolve) => (finish = resolve)));
+    await link.runOn(place, async () => undefined);
+    const former = link.runOn({ ...place, port: await freePort() }, async () => undefined);
+    await expect(former).rejects.toThrow('ECONNREFUSED');
+    finish('done');
+    expect(await underWay).toBe('done');
+    await link.close();
+  });
+
+  test('idle connections to an address that is no longer in the metadata are closed', async () => {
+    const proxy = await startProxy(brokers());
+    const link = openLink(brokers(), 10_000);
+    const place = await link.run(async (cluster) => brokerPlaces(cluster)[0] as BrokerPlace);
+    await link.runOn({ ...place, port: proxy.port }, async () => undefined);
+    expect(proxy.open()).toBe(1);
+    await eventually('the end of the connection', () => {
+      link.refreshLeaders();
+      return proxy.open() === 0;
+    });
+    await link.close();
+    await proxy.close();
   });
 
   test('new metadata are requested once while a request is in progress', async () => {
