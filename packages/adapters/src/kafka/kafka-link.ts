@@ -5,7 +5,15 @@ import type { Broker, Cluster } from 'kafkajs';
 import { createKafka, type KafkaAddress, type KafkaTimeouts } from './kafka-client.ts';
 import { createKafkaConnections, type KafkaConnections } from './kafka-connections.ts';
 import { openingError, rootCause } from './kafka-errors.ts';
-import { type BrokerPlace, brokerPlaces, createBroker, createCluster, hasConnection } from './kafkajs-private.ts';
+import {
+  type BrokerPlace,
+  brokerPlaces,
+  type ClusterMetadata,
+  createBroker,
+  createCluster,
+  hasConnection,
+  metadataOf,
+} from './kafkajs-private.ts';
 
 /**
  * Connections to the brokers: one set for requests to the cluster, such as metadata requests, and one set for each broker to which `runOn` sends
@@ -17,12 +25,20 @@ export interface KafkaLink {
   /** Runs `work` on the connections to one broker, as `KafkaConnections.run` does. Do not call it in the work of `run`. */
   runOn<T>(place: BrokerPlace, work: (broker: Broker) => Promise<T>): Promise<T>;
   /**
+   * Resolves with the leaders according to the last metadata. Waits only until the first metadata are known, so a broker that fails to answer metadata
+   * requests does not delay work on the other brokers.
+   */
+  leaders(): Promise<Leaders>;
+  /**
    * Requests new metadata, because a leader may have moved. Returns at once, so that work on the known leaders goes on. Ignored while such a
    * request is in progress and for 100 ms after it: call it at each attempt that finds no leader.
    */
   refreshLeaders(): void;
   close(): Promise<void>;
 }
+
+/** Returns the leader of a partition; `undefined` if it has none. */
+export type Leaders = (topic: string, partition: number) => BrokerPlace | undefined;
 
 export interface KafkaLinkOptions {
   readonly address: KafkaAddress;
@@ -68,6 +84,8 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   const ofBrokers = new Map<string, BrokerSet>();
   /** Resolves when the sets of brokers that left the cluster are closed. */
   let removed: Promise<void> = Promise.resolve();
+  /** The last metadata. They are kept when the connections over which they were received fail. */
+  let known: ClusterMetadata | undefined;
   let refreshing = false;
   let closed = false;
 
@@ -127,20 +145,32 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
     }
   }
 
+  function run<T>(work: (cluster: Cluster) => Promise<T>, patienceMs?: number): Promise<T> {
+    return clusterConnections.run(async (cluster) => {
+      try {
+        return await work(cluster);
+      } finally {
+        known = metadataOf(cluster) ?? known;
+      }
+    }, patienceMs);
+  }
+
   async function refresh(): Promise<void> {
     refreshing = true;
-    await clusterConnections
-      .run(async (cluster) => {
-        await cluster.refreshMetadata();
-        removeSets(cluster);
-      })
-      .catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'no new metadata of Kafka'));
+    await run(async (cluster) => {
+      await cluster.refreshMetadata();
+      removeSets(cluster);
+    }).catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'no new metadata of Kafka'));
     await pause(REFRESH_PAUSE_MS, undefined, { ref: false });
     refreshing = false;
   }
 
   return {
-    run: clusterConnections.run,
+    run,
+    async leaders() {
+      if (known === undefined) await run(async () => undefined);
+      return leadersIn(known);
+    },
     async runOn(place, work) {
       const set = setTo(place);
       set.running += 1;
@@ -200,6 +230,13 @@ export async function retried<T>(attempts: number, attempt: (isRepeated: boolean
 
 /** The leader of a partition according to the last metadata; `undefined` if it has none. */
 export function leaderOf(cluster: Cluster, topic: string, partition: number): BrokerPlace | undefined {
-  const found = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition);
-  return found === undefined ? undefined : brokerPlaces(cluster).find(({ nodeId }) => nodeId === found.leader);
+  return leadersIn(metadataOf(cluster))(topic, partition);
+}
+
+function leadersIn(metadata: ClusterMetadata | undefined): Leaders {
+  return (topic, partition) => {
+    const partitions = metadata?.topicMetadata.find((one) => one.topic === topic)?.partitionMetadata;
+    const found = partitions?.find(({ partitionId }) => partitionId === partition);
+    return found && metadata?.brokers.find(({ nodeId }) => nodeId === found.leader);
+  };
 }

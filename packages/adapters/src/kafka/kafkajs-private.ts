@@ -10,7 +10,7 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     brokerPool.connectionPoolBuilder, rootLogger  a broker that shares no connection with others can be replaced alone
  *     broker.connectionPool.isConnected             broker.isConnected is also false if only the session of SASL ends
- *     brokerPool.metadata                           the addresses of the brokers, and which of them is the controller
+ *     brokerPool.metadata                           the addresses of the brokers, the controller and the leaders
  *     brokerPool.findConnectedBroker,               kafkajs asks a broker at random for the coordinator of a group, also one that
  *     broker.findGroupCoordinator                   cannot be reached
  *     broker.connectionPool.send                    kafkajs throws away a response in which one partition failed, and its
@@ -82,7 +82,6 @@ export function createCluster(kafka: Kafka, { mayLackTopics }: ClusterOptions): 
   kafka.consumer({
     groupId: 'never-joined',
     allowAutoTopicCreation: false,
-    metadataMaxAge: 60_000,
     partitionAssigners: [
       ({ cluster }) => {
         found = cluster;
@@ -107,25 +106,40 @@ export interface BrokerPlace {
   readonly port: number;
 }
 
+/** The metadata of a cluster at one time. kafkajs replaces the object at each refresh, and does not change it. */
+export interface ClusterMetadata {
+  readonly brokers: readonly BrokerPlace[];
+  readonly controllerId: number;
+  readonly topicMetadata: readonly {
+    readonly topic: string;
+    readonly partitionMetadata: readonly { readonly partitionId: number; readonly leader: number }[];
+  }[];
+}
+
 interface BrokerPool {
   findConnectedBroker(): Promise<GroupBroker>;
   createBroker(options: object): Broker;
   readonly connectionPoolBuilder: { build(place: object): Promise<object> };
   readonly rootLogger: object;
-  readonly metadata: { readonly brokers: readonly BrokerPlace[]; readonly controllerId: number } | null;
+  readonly metadata: ClusterMetadata | null;
 }
 
 const brokerPoolOf = (cluster: Cluster): BrokerPool =>
   (cluster as unknown as { readonly brokerPool: BrokerPool }).brokerPool;
 
+/** The last metadata; `undefined` if the cluster is not connected. */
+export function metadataOf(cluster: Cluster): ClusterMetadata | undefined {
+  return brokerPoolOf(cluster).metadata ?? undefined;
+}
+
 /** The brokers according to the last metadata. */
 export function brokerPlaces(cluster: Cluster): readonly BrokerPlace[] {
-  return brokerPoolOf(cluster).metadata?.brokers ?? [];
+  return metadataOf(cluster)?.brokers ?? [];
 }
 
 /** The controller according to the last metadata; `undefined` if they do not contain it. */
 export function controllerPlace(cluster: Cluster): BrokerPlace | undefined {
-  const { controllerId } = brokerPoolOf(cluster).metadata ?? {};
+  const controllerId = metadataOf(cluster)?.controllerId;
   return brokerPlaces(cluster).find(({ nodeId }) => nodeId === controllerId);
 }
 

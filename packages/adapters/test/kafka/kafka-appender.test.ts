@@ -2,7 +2,7 @@ import { createLogger } from '@weir/runtime/logger';
 import type { Broker, Cluster } from 'kafkajs';
 import { kafkaCompression } from '../../src/kafka/kafka-compression.ts';
 import { ping } from '../../src/kafka/kafka-leaders.ts';
-import type { KafkaLink } from '../../src/kafka/kafka-link.ts';
+import { type KafkaLink, leaderOf } from '../../src/kafka/kafka-link.ts';
 import { createAppendRun, type RunOutcome } from '../../src/kafka/produce/append-run.ts';
 import { createKafkaAppender } from '../../src/kafka/produce/kafka-appender.ts';
 import { produce } from '../../src/kafka/produce/kafka-produce.ts';
@@ -31,14 +31,17 @@ function brokerThatSays(answer: () => Answer): Broker {
 /** A cluster with the brokers 1 and 2. The partitions of each topic have these leaders. */
 function clusterOf(leaders: readonly number[], more: object = {}): Cluster {
   const brokers = [1, 2].map((nodeId) => ({ nodeId, host: `broker-${nodeId}`, port: 9092 }));
-  const findTopicPartitionMetadata = () => leaders.map((leader, partitionId) => ({ partitionId, leader }));
-  return { findTopicPartitionMetadata, brokerPool: { metadata: { brokers } }, ...more } as unknown as Cluster;
+  const partitionMetadata = leaders.map((leader, partitionId) => ({ partitionId, leader }));
+  const topicMetadata = ['t', 'u'].map((topic) => ({ topic, partitionMetadata }));
+  const brokerPool = { metadata: { brokers, topicMetadata } };
+  return { findTopicPartitionMetadata: () => partitionMetadata, brokerPool, ...more } as unknown as Cluster;
 }
 
 /** A link to such a cluster. `findBroker` is called for each request. */
 const linkTo = (findBroker: () => Promise<Broker>, leaders = [1], refreshLeaders = () => undefined): KafkaLink => ({
   run: (work) => work(clusterOf(leaders)),
   runOn: async (_, work) => work(await findBroker()),
+  leaders: async () => (topic, partition) => leaderOf(clusterOf(leaders), topic, partition),
   refreshLeaders,
   close: async () => undefined,
 });
@@ -175,7 +178,8 @@ test('after an append with an unknown outcome, new metadata are requested', asyn
 });
 
 test('a clock that is set back does not change deadlines', async () => {
-  const hangs: KafkaLink = { ...linkTo(() => new Promise(() => undefined)), run: () => new Promise(() => undefined) };
+  const never = () => new Promise<never>(() => undefined);
+  const hangs: KafkaLink = { ...linkTo(never), leaders: never };
   const wallClock = Date.now;
   let backMs = 0;
   Date.now = () => wallClock() - backMs;

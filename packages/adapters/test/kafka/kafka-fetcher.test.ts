@@ -5,18 +5,19 @@ import { describeLive } from '@weir/testkit/live-ports';
 import { createKafkaFetcher, type FetchSource } from '../../src/kafka/consume/kafka-fetcher.ts';
 import { createKafkaLink } from '../../src/kafka/kafka-link.ts';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
+import { startKafkaProxy } from './kafka-proxy.ts';
 
 const logger = createLogger('silent');
 
 describeLive('kafka', (brokers) => {
   /** Opens a log with one unread record, and a fetcher without any source. So the fetcher fetches only for the source that a test adds. */
-  async function openFetcher() {
+  async function openFetcher(list = brokers()) {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const log = await openKafkaFixtureLog(brokers(), prefix, 1);
     await log.append('topic.0', [{ partition: 0, value: Buffer.from('x') }]);
     const topic = `${prefix}topic.0`;
     const link = createKafkaLink({
-      address: { brokers: brokers().split(','), clientId: 'weir-test' },
+      address: { brokers: list.split(','), clientId: 'weir-test' },
       timeouts: { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 },
       topics: [topic],
       logger,
@@ -61,5 +62,30 @@ describeLive('kafka', (brokers) => {
       fetcher.remove(source);
     }
     await close();
+  });
+
+  test('records are read while the connections for metadata cannot be opened', async () => {
+    const proxy = await startKafkaProxy(brokers());
+    // The broker itself has another address, over which records are read.
+    const { fetcher, topic, link, close } = await openFetcher(`127.0.0.1:${proxy.port}`);
+    await link.leaders();
+    const closed = proxy.close();
+    await expect(link.run(() => Promise.reject(new Error('it broke')))).rejects.toThrow('it broke');
+    await expect(link.run(async () => undefined)).rejects.toThrow('ECONNREFUSED');
+    let found = 0;
+    fetcher.add({
+      topic,
+      partition: 0,
+      fetchBytesMax: 1024,
+      wanted: () => (found === 0 ? 0 : undefined),
+      deliver: (_, messages) => {
+        found += messages.length;
+      },
+      outOfRange: () => undefined,
+      onError: () => undefined,
+    });
+    await eventually('a record', () => found > 0);
+    await close();
+    await closed;
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, createServer as createTlsServer } from 'node:tls';
@@ -13,6 +13,7 @@ import { openingError } from '../../src/kafka/kafka-errors.ts';
 import { createKafkaLink, type KafkaLink } from '../../src/kafka/kafka-link.ts';
 import { type BrokerPlace, brokerPlaces } from '../../src/kafka/kafkajs-private.ts';
 import { createTopics } from './create-topics.ts';
+import { startKafkaProxy } from './kafka-proxy.ts';
 import { makeOwnCertificate } from './own-certificate.ts';
 
 const { Kafka, KafkaJSRequestTimeoutError, logLevel } = kafkajs;
@@ -51,27 +52,6 @@ test('if a broker accepts connections but does not answer, work is rejected, and
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => silent.close(resolve));
 });
-
-/** A TCP proxy in front of the first of these brokers. */
-async function startProxy(brokers: string) {
-  let accepted = 0;
-  const open = new Set<Socket>();
-  const [host, port] = brokers.split(',')[0]!.split(':');
-  const server = createServer((socket) => {
-    accepted += 1;
-    open.add(socket.once('close', () => open.delete(socket)));
-    const behind = connect(Number(port), host);
-    socket.on('error', () => undefined).pipe(behind);
-    behind.on('error', () => undefined).pipe(socket);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    accepted: () => accepted,
-    open: () => open.size,
-    close: () => new Promise((resolve) => server.close(resolve)),
-  };
-}
 
 function certificateFor(names: string): { readonly key: Buffer; readonly ca: string } {
   const dir = mkdtempSync(join(tmpdir(), 'weir-kafka-link-'));
@@ -197,7 +177,7 @@ describeLive('kafka', (brokers) => {
   });
 
   test('after a broker did not answer, the next connection goes to another one', async () => {
-    const proxy = await startProxy(brokers());
+    const proxy = await startKafkaProxy(brokers());
     const address = `127.0.0.1:${proxy.port}`;
     const link = openLink(`${address},${brokers()}`, 10_000);
     await link.run(async () => undefined, 60_000);
@@ -225,7 +205,7 @@ describeLive('kafka', (brokers) => {
   });
 
   test('idle connections to an address that is no longer in the metadata are closed', async () => {
-    const proxy = await startProxy(brokers());
+    const proxy = await startKafkaProxy(brokers());
     const link = openLink(brokers(), 10_000);
     const place = await link.run(async (cluster) => brokerPlaces(cluster)[0] as BrokerPlace);
     await link.runOn({ ...place, port: proxy.port }, async () => undefined);

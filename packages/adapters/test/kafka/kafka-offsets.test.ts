@@ -3,11 +3,9 @@ import type { KafkaLink } from '../../src/kafka/kafka-link.ts';
 import { readEdges, readOffsetsAtTime } from '../../src/kafka/kafka-offsets.ts';
 
 const place = { nodeId: 1, host: 'broker', port: 9092 };
-const cluster = {
-  findTopicPartitionMetadata: () => [0, 1].map((partitionId) => ({ partitionId, leader: 1 })),
-  refreshMetadata: async () => undefined,
-  brokerPool: { metadata: { brokers: [place] } },
-} as unknown as Cluster;
+const partitionMetadata = [0, 1].map((partitionId) => ({ partitionId, leader: 1 }));
+const metadata = { brokers: [place], topicMetadata: [{ topic: 't', partitionMetadata }] };
+const cluster = { refreshMetadata: async () => undefined, brokerPool: { metadata } } as unknown as Cluster;
 const broker = {
   listOffsets: async () => ({ responses: [{ partitions: [{ partition: 0, offset: '7' }] }] }),
 } as unknown as Broker;

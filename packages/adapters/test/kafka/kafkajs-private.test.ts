@@ -7,6 +7,7 @@ import {
   createCluster,
   findCoordinator,
   hasConnection,
+  metadataOf,
   supportsVersion,
 } from '../../src/kafka/kafkajs-private.ts';
 
@@ -45,6 +46,7 @@ describe('private members of kafkajs that Weir uses', () => {
     Object.assign(brokerPool, { metadata: { brokers: [PLACE], controllerId: 2 } });
     expect(brokerPlaces(cluster)).toEqual([PLACE]);
     expect(controllerPlace(cluster)).toEqual(PLACE);
+    expect(metadataOf(cluster)).toEqual({ brokers: [PLACE], controllerId: 2 });
   });
 
   test('a broker that Weir creates has its own connections to the given address', async () => {

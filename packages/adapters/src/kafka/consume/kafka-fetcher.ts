@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
-import type { Cluster, KafkaMessage } from 'kafkajs';
+import type { KafkaMessage } from 'kafkajs';
 import { eventLogUnavailable, knownRefusal, rootCause } from '../kafka-errors.ts';
-import { type KafkaLink, leaderOf } from '../kafka-link.ts';
+import type { KafkaLink, Leaders } from '../kafka-link.ts';
 import { readEdges } from '../kafka-offsets.ts';
 import { type BrokerPlace, withPartitionErrors } from '../kafkajs-private.ts';
 
@@ -84,9 +84,7 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     try {
       while (askedAgain && !closed && sources.size > 0) {
         askedAgain = false;
-        await link.run(async (cluster) => {
-          for (const [leader, wanted] of pendingByLeader(cluster)) void poll(leader, wanted);
-        });
+        for (const [leader, wanted] of pendingByLeader(await link.leaders())) void poll(leader, wanted);
       }
     } catch (error) {
       logger.debug({ err: rootCause(error) }, 'no connection to Kafka for reading');
@@ -96,12 +94,12 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     }
   }
 
-  function pendingByLeader(cluster: Cluster): Map<BrokerPlace, Map<FetchSource, number>> {
+  function pendingByLeader(leaderOf: Leaders): Map<BrokerPlace, Map<FetchSource, number>> {
     const found = new Map<BrokerPlace, Map<FetchSource, number>>();
     for (const source of sources) {
       const offset = source.wanted();
       if (offset === undefined) continue;
-      const leader = leaderOf(cluster, source.topic, source.partition);
+      const leader = leaderOf(source.topic, source.partition);
       if (leader === undefined) {
         retryWithNewLeaders();
       } else if (!busy.has(leader.nodeId)) {

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@weir/runtime/logger';
-import type { Cluster } from 'kafkajs';
 import type { KafkaCompression } from '../kafka-compression.ts';
 import { nothingWasSent, rootCause } from '../kafka-errors.ts';
-import { type KafkaLink, leaderOf } from '../kafka-link.ts';
+import type { KafkaLink, Leaders } from '../kafka-link.ts';
 import type { BrokerPlace } from '../kafkajs-private.ts';
 import { type AppendRun, createAppendRun, type KafkaRecord, type RunOutcome } from './append-run.ts';
 import { produce } from './kafka-produce.ts';
@@ -127,9 +126,7 @@ export function createKafkaAppender({
     if (pumping || waiting.length === 0) return;
     pumping = true;
     try {
-      await link.run(async (cluster) => {
-        for (const [leader, runs] of takeReady(cluster)) void send(leader, runs);
-      });
+      for (const [leader, runs] of takeReady(await link.leaders())) void send(leader, runs);
     } catch (error) {
       logger.debug({ err: rootCause(error) }, 'no connection to Kafka for appends');
     } finally {
@@ -138,7 +135,7 @@ export function createKafkaAppender({
   }
 
   /** Removes runs whose leader is idle from `waiting`, for each leader as many as one request may contain. Returns them by leader. */
-  function takeReady(cluster: Cluster): Map<BrokerPlace, AppendRun[]> {
+  function takeReady(leaderOf: Leaders): Map<BrokerPlace, AppendRun[]> {
     const ready = new Map<BrokerPlace, AppendRun[]>();
     const bytes = new Map<BrokerPlace, number>();
     const full = new Set(resting);
@@ -146,7 +143,7 @@ export function createKafkaAppender({
     const batchBytes = new Map<string, number>();
     // After a pause of the process, this can run before `tick`. An expired record must not be sent, because its caller may have given up.
     for (const run of unexpired(waiting)) {
-      const leader = leaderOf(cluster, run.topic, run.partition);
+      const leader = leaderOf(run.topic, run.partition);
       const id = idOf(run);
       if (leader === undefined) link.refreshLeaders();
       const batch = (batchBytes.get(id) ?? 0) + run.bytes;
