@@ -26,7 +26,7 @@ export interface KafkaLink {
   runOn<T>(place: BrokerPlace, work: (broker: Broker) => Promise<T>): Promise<T>;
   /**
    * Resolves with the leaders according to the last metadata. Waits only until the first metadata are known, so a broker that fails to answer metadata
-   * requests does not delay work on the other brokers.
+   * requests does not delay work on the other brokers. Calls `refreshLeaders` if the metadata are older than a minute.
    */
   leaders(): Promise<Leaders>;
   /**
@@ -62,6 +62,8 @@ interface BrokerSet {
 const keyOf = ({ nodeId, host, port }: BrokerPlace) => `${nodeId} ${host}:${port}`;
 
 const REFRESH_PAUSE_MS = 100;
+/** A broker that cannot reach the controller answers fetches without an error after its partitions got other leaders, but has no new records. */
+const METADATA_AGE_MAX_MS = 60_000;
 
 export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   const { address, timeouts, topics, logger } = options;
@@ -86,6 +88,8 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   let removed: Promise<void> = Promise.resolve();
   /** The last metadata. They are kept when the connections over which they were received fail. */
   let known: ClusterMetadata | undefined;
+  /** The time of `performance.now()` at which `known` was received. */
+  let knownAt = 0;
   let refreshing = false;
   let closed = false;
 
@@ -150,7 +154,9 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       try {
         return await work(cluster);
       } finally {
-        known = metadataOf(cluster) ?? known;
+        const found = metadataOf(cluster) ?? known;
+        if (found !== known) knownAt = performance.now();
+        known = found;
       }
     }, patienceMs);
   }
@@ -165,10 +171,15 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
     refreshing = false;
   }
 
+  function refreshLeaders(): void {
+    if (!refreshing && !closed) void refresh();
+  }
+
   return {
     run,
     async leaders() {
       if (known === undefined) await run(async () => undefined);
+      if (performance.now() > knownAt + METADATA_AGE_MAX_MS) refreshLeaders();
       return leadersIn(known);
     },
     async runOn(place, work) {
@@ -184,9 +195,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
         set.running -= 1;
       }
     },
-    refreshLeaders() {
-      if (!refreshing && !closed) void refresh();
-    },
+    refreshLeaders,
     async close() {
       closed = true;
       const all = [clusterConnections, ...[...ofBrokers.values()].map(({ connections }) => connections)];

@@ -232,6 +232,30 @@ describeLive('kafka', (brokers) => {
     expect(asked).toBe(1);
   });
 
+  test('metadata that are older than a minute are requested again when the leaders are asked for', async () => {
+    const link = openLink(brokers(), 10_000);
+    const clock = performance.now;
+    let laterMs = 0;
+    performance.now = () => clock.call(performance) + laterMs;
+    try {
+      await link.leaders();
+      let asked = 0;
+      await link.run(async (cluster) => {
+        cluster.refreshMetadata = async () => {
+          asked += 1;
+        };
+      });
+      await link.leaders();
+      expect(asked).toBe(0);
+      laterMs = 61_000;
+      await link.leaders();
+      await eventually('a request', () => asked > 0);
+    } finally {
+      performance.now = clock;
+      await link.close();
+    }
+  });
+
   test('work that was abandoned before the connection opened is not started', async () => {
     const link = openLink(brokers(), 10_000);
     let begun = false;
