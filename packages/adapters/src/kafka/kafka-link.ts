@@ -22,7 +22,10 @@ import {
 export interface KafkaLink {
   /** Runs `work` on the connections for requests to the cluster, as `KafkaConnections.run` does. */
   run<T>(work: (cluster: Cluster) => Promise<T>, patienceMs?: number): Promise<T>;
-  /** Runs `work` on the connections to one broker, as `KafkaConnections.run` does. Do not call it in the work of `run`. */
+  /**
+   * Runs `work` on the connections to one broker, as `KafkaConnections.run` does. Do not call it in the work of `run`: a failure of this broker would
+   * also replace the connections of `run`.
+   */
   runOn<T>(place: BrokerPlace, work: (broker: Broker) => Promise<T>): Promise<T>;
   /**
    * Resolves with the leaders according to the last metadata. Waits only until the first metadata are known, so a broker that fails to answer metadata
