@@ -7,7 +7,6 @@ import { createKafkaConnections, type KafkaConnections } from './kafka-connectio
 import { openingError, rootCause } from './kafka-errors.ts';
 import {
   type BrokerPlace,
-  brokerPlaces,
   type ClusterMetadata,
   createBroker,
   createCluster,
@@ -142,8 +141,11 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   }
 
   /** Closes the idle sets of brokers that are not in the metadata. They can be missing there for a short time, so work on them goes on. */
-  function removeSets(cluster: Cluster): void {
-    const present = new Set(brokerPlaces(cluster).map(keyOf));
+  function learn(found: ClusterMetadata | undefined): void {
+    if (found === undefined || found === known) return;
+    known = found;
+    knownAt = performance.now();
+    const present = new Set(found.brokers.map(keyOf));
     for (const [key, { connections, running }] of ofBrokers) {
       if (present.has(key) || running > 0) continue;
       ofBrokers.delete(key);
@@ -157,19 +159,16 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       try {
         return await work(cluster);
       } finally {
-        const found = metadataOf(cluster) ?? known;
-        if (found !== known) knownAt = performance.now();
-        known = found;
+        learn(metadataOf(cluster));
       }
     }, patienceMs);
   }
 
   async function refresh(): Promise<void> {
     refreshing = true;
-    await run(async (cluster) => {
-      await cluster.refreshMetadata();
-      removeSets(cluster);
-    }).catch((error: unknown) => logger.debug({ err: rootCause(error) }, 'no new metadata of Kafka'));
+    await run((cluster) => cluster.refreshMetadata()).catch((error: unknown) =>
+      logger.debug({ err: rootCause(error) }, 'no new metadata of Kafka'),
+    );
     await pause(REFRESH_PAUSE_MS, undefined, { ref: false });
     refreshing = false;
   }
