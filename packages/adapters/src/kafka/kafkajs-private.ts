@@ -10,6 +10,7 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     brokerPool.connectionPoolBuilder, rootLogger  a broker that shares no connection with others can be replaced alone
  *     broker.connectionPool.isConnected             broker.isConnected is also false if only the session of SASL ends
+ *     brokerPool.brokers, findBroker                in this case kafkajs connects to a broker at random
  *     brokerPool.metadata                           the addresses of the brokers, the controller and the leaders
  *     brokerPool.findConnectedBroker,               kafkajs asks a broker at random for the coordinator of a group, also one that
  *     broker.findGroupCoordinator                   cannot be reached
@@ -96,6 +97,7 @@ export function createCluster(kafka: Kafka, { mayLackTopics }: ClusterOptions): 
   });
   if (found === undefined) throw new TypeError('kafkajs no longer passes its cluster to partition assigners');
   acceptPartitionErrors(found, mayLackTopics);
+  useOpenConnections(found);
   return found;
 }
 
@@ -117,6 +119,8 @@ export interface ClusterMetadata {
 }
 
 interface BrokerPool {
+  readonly brokers: Readonly<Record<string, Broker>>;
+  findBroker(place: { readonly nodeId: string }): Promise<GroupBroker>;
   findConnectedBroker(): Promise<GroupBroker>;
   createBroker(options: object): Broker;
   readonly connectionPoolBuilder: { build(place: object): Promise<object> };
@@ -148,6 +152,16 @@ export async function createBroker(kafka: Kafka, { nodeId, host, port }: BrokerP
   const pool = brokerPoolOf(createCluster(kafka, { mayLackTopics: false }));
   const connectionPool = await pool.connectionPoolBuilder.build({ host, port });
   return pool.createBroker({ logger: pool.rootLogger, connectionPool, nodeId });
+}
+
+/** Lets `findConnectedBroker` prefer a broker with an open connection, which kafkajs authenticates again if the session of SASL is about to end. */
+function useOpenConnections(cluster: Cluster): void {
+  const pool = brokerPoolOf(cluster);
+  const findConnectedBroker = pool.findConnectedBroker.bind(pool);
+  pool.findConnectedBroker = () => {
+    const nodeId = Object.keys(pool.brokers).find((one) => hasConnection(pool.brokers[one]!));
+    return nodeId === undefined ? findConnectedBroker() : pool.findBroker({ nodeId });
+  };
 }
 
 interface Metadata {

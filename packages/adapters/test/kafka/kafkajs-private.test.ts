@@ -41,7 +41,9 @@ describe('private members of kafkajs that Weir uses', () => {
     const { brokerPool } = cluster as unknown as { readonly brokerPool: { createBroker(options: object): object } };
     const broker = brokerPool.createBroker({ logger: { namespace: () => ({}) }, nodeId: 1, connectionPool: {} });
     expect(Object.keys(broker)).toEqual(expect.arrayContaining(['connectionPool', 'metadata']));
-    expect(methodsOf('kafkajs/src/cluster/brokerPool')).toContain('findConnectedBroker');
+    const poolMethods = methodsOf('kafkajs/src/cluster/brokerPool');
+    expect(poolMethods).toEqual(expect.arrayContaining(['findBroker', 'findConnectedBroker']));
+    expect(Object.keys(brokerPool)).toContain('brokers');
     expect(brokerPlaces(cluster)).toEqual([]);
     Object.assign(brokerPool, { metadata: { brokers: [PLACE], controllerId: 2 } });
     expect(brokerPlaces(cluster)).toEqual([PLACE]);
@@ -56,19 +58,33 @@ describe('private members of kafkajs that Weir uses', () => {
     expect([broker.isConnected(), hasConnection(broker)]).toEqual([false, false]);
   });
 
-  test('the coordinator of a group is found while another broker cannot be reached', async () => {
+  test.each([
+    ['', true],
+    [', also if the session of SASL is about to end', false],
+  ])('the coordinator of a group is found while another broker cannot be reached%s', async (_, authenticated) => {
     const kafka = createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test' }, FAIL_FAST, createLogger('silent'));
     const cluster = createCluster(kafka, { mayLackTopics: false });
     const connected = {
-      isConnected: () => true,
-      findGroupCoordinator: async () => ({ coordinator: { nodeId: 1 } }),
+      connectionPool: { isConnected: () => true },
+      isConnected: () => authenticated,
+      connect: async () => undefined,
+      findGroupCoordinator: async () => ({ coordinator: { ...PLACE, nodeId: 1 } }),
     };
-    const unreachable = { isConnected: () => false, connect: () => Promise.reject(new Error('unreachable')) };
+    let tried = 0;
+    const unreachable = {
+      connectionPool: { isConnected: () => false },
+      isConnected: () => false,
+      async connect() {
+        tried += 1;
+        throw new Error('unreachable');
+      },
+    };
     Object.assign((cluster as unknown as { brokerPool: object }).brokerPool, {
       brokers: { 1: connected, 2: unreachable },
     });
     // kafkajs would ask a broker at random.
     for (let turn = 0; turn < 20; turn++) expect(await findCoordinator(cluster, 'group')).toBe(connected);
+    expect(tried).toBe(0);
   });
 
   test('a broker has the requests that Weir sends', () => {
