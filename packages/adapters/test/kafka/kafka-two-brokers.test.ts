@@ -10,13 +10,18 @@ import { PATIENT } from '../../src/kafka/kafka-client.ts';
 import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from '../../src/kafka/kafka-event-log.ts';
 import { createKafkaLink } from '../../src/kafka/kafka-link.ts';
 import type { TopicsSpec } from '../../src/kafka/kafka-topics.ts';
-import { coordinatorPlace } from '../../src/kafka/kafkajs-private.ts';
 import { createTopics } from './create-topics.ts';
 import { startTwoBrokers, type TwoBrokers } from './two-brokers.ts';
 
 const problem = localProblem('kafka');
 const PARTITIONS = [0, 1, 2];
 const LEADERLESS = 1;
+/**
+ * The brokers of the partitions of `__consumer_offsets`. The coordinator of a group is the broker of the partition `hashCode(group) mod 4`: for
+ * `group.own.events.raw` 2, and for `other.half.events.raw` 0.
+ */
+const OFFSETS_BROKERS = [2, 2, 1, 2];
+const GROUP_OF_SECOND = 'other';
 const ALL_STORED = ['stored', 'stored', 'stored'];
 
 (problem === undefined ? describe : describe.skip)(`two brokers${problem === undefined ? '' : `: ${problem}`}`, () => {
@@ -27,6 +32,10 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
 
   beforeAll(async () => {
     brokers = await startTwoBrokers();
+    const replicaAssignment = OFFSETS_BROKERS.map((broker, partition) => ({ partition, replicas: [broker] }));
+    await createTopics(brokers.admin, [
+      { topic: '__consumer_offsets', replicaAssignment, configEntries: [{ name: 'cleanup.policy', value: 'compact' }] },
+    ]);
   }, 300_000);
   afterAll(async () => {
     await Promise.all(logs.map((one) => one.close()));
@@ -92,20 +101,6 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     };
   }
 
-  /** The name of a group of this topic, without its prefix, whose coordinator is the second broker. */
-  async function groupOfSecond(topic: string): Promise<string> {
-    const address = { brokers: [brokers.address], clientId: 'weir-test' };
-    const link = createKafkaLink({ address, timeouts: PATIENT, topics: [topic], logger });
-    let turn = 0;
-    const found = await eventually('a group', async () => {
-      turn += 1;
-      const { nodeId } = await link.run((cluster) => coordinatorPlace(cluster, `group-${turn}.${topic}`));
-      return nodeId === 2 && `group-${turn}`;
-    });
-    await link.close();
-    return found;
-  }
-
   /** Waits for these outcomes: on a busy machine an append can exceed the gateway's deadline, and is then refused or unknown. */
   const becomes = (to: KafkaEventLog, topic: string, wanted: readonly string[]) =>
     eventually(`${topic}: ${wanted}`, async () => {
@@ -136,12 +131,11 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await becomes(log, 'events.raw', ALL_STORED);
       const reader = openReader('half.events.raw', [0, 1]);
       await eventually('both partitions', () => reader.delivered(0) > 0 && reader.delivered(1) > 0);
-      const group = await groupOfSecond('half.events.raw');
-      await log.positions('events.raw', group, [0]);
+      await log.positions('events.raw', GROUP_OF_SECOND, [0]);
       await log.ping();
       const opened = watchConnections();
       brokers.signalSecond('SIGSTOP');
-      const asked = log.positions('events.raw', group, [0]).catch(() => undefined);
+      const asked = log.positions('events.raw', GROUP_OF_SECOND, [0]).catch(() => undefined);
       const hanging = append(log, 'events.raw', [1]);
       await eventually('the reader gives up the broker', async () => {
         expect(await append(log, 'events.raw', [0])).toEqual(['stored']);
