@@ -129,7 +129,7 @@ export async function openKafkaTable({
     onChange: (listener) => void listeners.push(listener),
     async catchUp() {
       try {
-        await applied((await readEdges(queryLink, topic, [0])).get(0)?.end ?? 0, APPLIED_DEADLINE_MS);
+        await applied((await readEdges(queryLink, topic, [0])).get(0)!.end, APPLIED_DEADLINE_MS);
       } catch (error) {
         throw eventLogUnavailable(`cannot read the table ${topic} to its end`, error);
       }
