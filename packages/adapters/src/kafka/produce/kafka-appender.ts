@@ -55,7 +55,7 @@ export function createKafkaAppender({
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
   /**
-   * The partitions (`topic/partition`) that a leader refused, until the next `tick`. Otherwise each append would send up to `REQUEST_BYTES_MAX` to the
+   * The partitions (`topic/partition`) whose last batch the leader refused, until the next `tick`. Otherwise each append would send up to `REQUEST_BYTES_MAX` to the
    * former leader again.
    */
   const resting = new Set<string>();
