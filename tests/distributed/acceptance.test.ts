@@ -69,7 +69,7 @@ describeDistributed(
       expect(report.numPassedTests).toBeGreaterThan(300);
       await weir().client.settled();
       expect(await weir().client.audit()).toEqual([]);
-    }, 900_000);
+    }, 1_800_000);
   },
 );
 
