@@ -1,5 +1,7 @@
 import { eventually } from '@weir/testkit/eventually';
+import { sendHttp } from '@weir/testkit/http-client';
 import { type Load, startLoad } from '@weir/testkit/load';
+import { bearer } from '@weir/testkit/weir-client';
 import { expectExactlyOnce, say } from '../faults/exactly-once.ts';
 import type { Deployment } from './deployment.ts';
 
@@ -8,6 +10,7 @@ const BEFORE_MIN = 300;
 const AFTER_MIN = 300;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 const SAMPLE_MS = 10;
+const CONNECTIONS_TRIED = 16;
 
 /**
  * Runs `fault` while 16 clients send and repeat events, and lets the clients continue after it. Then it compares every answer
@@ -23,6 +26,7 @@ export async function underLoad(
   const site = await client.createSite();
   await client.must(200, 'PATCH', `/sites/${site}`, { limits: NO_LIMITS });
   const { key } = await client.createKey(site);
+  await keyIsKnown(weir.urls, key);
   const load = startLoad({
     url: weir.urls,
     site,
@@ -57,6 +61,16 @@ export async function underLoad(
   say(`${name}: ${dropped?.duplicates} duplicates found by the enricher`);
   await expectExactlyOnce(weir, site, load);
   return load;
+}
+
+/** Waits until all gateway processes know the key. On a busy machine, this takes longer than a second. Each connection can reach another process of a gateway. */
+async function keyIsKnown(urls: readonly string[], key: string): Promise<void> {
+  const requests = Array.from({ length: CONNECTIONS_TRIED }, () => urls).flat();
+  await eventually('all gateways know the key', async () => {
+    const refused = { path: '/api/v1/events', body: '{}', headers: bearer(key) };
+    const answers = await Promise.all(requests.map((url) => sendHttp(url, refused)));
+    return answers.every(({ status }) => status === 400);
+  });
 }
 
 function watchSilence(count: () => number) {

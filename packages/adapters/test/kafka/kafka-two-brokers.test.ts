@@ -115,11 +115,11 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await becomes(log, 'events.enriched', ALL_STORED);
       // Connects first: without a connection, the append would be refused because nothing was sent in time.
       await becomes(log, 'events.raw', ALL_STORED);
-      brokers.signalSecond('SIGSTOP');
+      await brokers.pauseSecond();
       const enriched = append(log, 'events.enriched');
       // On a busy machine an append can be refused, because it was not sent in time.
       await becomes(log, 'events.raw', ['unknown', 'unknown', 'unknown']);
-      brokers.signalSecond('SIGCONT');
+      brokers.continueSecond();
       expect(await enriched).toEqual(ALL_STORED);
     });
   });
@@ -134,7 +134,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await log.positions('events.raw', GROUP_OF_SECOND, [0]);
       await log.ping();
       const opened = watchConnections();
-      brokers.signalSecond('SIGSTOP');
+      await brokers.pauseSecond();
       const asked = log.positions('events.raw', GROUP_OF_SECOND, [0]).catch(() => undefined);
       const hanging = append(log, 'events.raw', [1]);
       await eventually('the reader gives up the broker', async () => {
@@ -146,7 +146,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       const read = reader.delivered(0);
       expect(await append(log, 'events.raw', [0])).toEqual(['stored']);
       await eventually('a read', () => reader.delivered(0) > read);
-      brokers.signalSecond('SIGCONT');
+      brokers.continueSecond();
       const toFirst = opened.to(Number(brokers.address.split(':')[1]));
       opened.end();
       await becomes(log, 'events.raw', ALL_STORED);

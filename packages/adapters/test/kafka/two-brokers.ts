@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
 import { freePort } from '@weir/testkit/free-port';
@@ -17,7 +17,9 @@ export interface TwoBrokers {
   readonly admin: Admin;
   /** Stops the second broker. Resolves when its process has ended. Soon afterwards, the partitions that only it stored have no leader. */
   stopSecond(): Promise<void>;
-  signalSecond(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Sends SIGSTOP to the second broker. Resolves when all its threads have stopped: on a busy machine, some run a little longer. */
+  pauseSecond(): Promise<void>;
+  continueSecond(): void;
   close(): Promise<void>;
 }
 
@@ -61,7 +63,15 @@ log.dirs=${join(first.dir, 'second')}
       second.kill('SIGTERM');
       await ended;
     },
-    signalSecond: (signal) => void second.kill(signal),
+    async pauseSecond() {
+      second.kill('SIGSTOP');
+      const tasks = `/proc/${second.pid}/task`;
+      // Only Linux has this folder.
+      if (!existsSync(tasks)) return;
+      const isStopped = (task: string): boolean => / T /.test(readFileSync(join(tasks, task, 'stat'), 'utf8'));
+      await eventually('all threads of the broker have stopped', () => readdirSync(tasks).every(isStopped));
+    },
+    continueSecond: () => void second.kill('SIGCONT'),
     async close() {
       second.kill('SIGKILL');
       await ended;
