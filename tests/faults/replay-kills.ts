@@ -9,7 +9,7 @@ import { expectExactlyOnce, say } from './exactly-once.ts';
 export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 3);
 export const KILLS_TIMEOUT_MS = 900_000 + REPLAY_KILLS * 120_000;
 
-const STEP_WITHIN_MS = 300_000;
+const STEP_WITHIN_MS = 600_000;
 const KILL_WITHIN_MS = 3_000;
 const REFUSALS_MAX = 10;
 
