@@ -63,7 +63,10 @@ export async function underLoad(
   return load;
 }
 
-/** Waits until all gateway processes know the key. On a busy machine, this takes longer than a second. Each connection can reach another process of a gateway. */
+/**
+ * Waits until all gateway processes know the key. On a busy machine, this takes longer than a second. Each connection can reach another process
+ * of a gateway.
+ */
 async function keyIsKnown(urls: readonly string[], key: string): Promise<void> {
   const requests = Array.from({ length: CONNECTIONS_TRIED }, () => urls).flat();
   await eventually('all gateways know the key', async () => {

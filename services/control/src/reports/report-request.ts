@@ -66,7 +66,7 @@ export async function readReportRequest(
   const { withExplanation, ...rows } = options.value;
   const compare = readChoice('compare', query.compare, COMPARISONS);
   if ('problem' in compare) return compare;
-  const timezone = timezoneName(query.timezone ?? zoneOf(site));
+  const timezone = query.timezone === undefined ? zoneOf(site) : timezoneName(query.timezone);
   if (timezone === undefined) return { problem: TIMEZONE_RULE };
   const period = await readPeriod(query, timezone, deps.clock(), () => firstRowMs(site, deps));
   if ('problem' in period) return period;

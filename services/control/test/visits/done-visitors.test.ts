@@ -1,51 +1,21 @@
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
-import { readFilters } from '../../src/reports/filter.ts';
 import { type AskedScope, SESSIONS, type VisitSource } from '../../src/reports/report-sql.ts';
 import { statsStatement } from '../../src/reports/stats-sql.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { builtRun } from '../../src/visit-slots/built-run.ts';
-import { choicesOf, DAY_MS, DAYS, randomVisits, SITE, T0 } from './random-visits.ts';
+import { PERIOD, scopeOf, useRandomTables } from './random-tables.ts';
+import { SITE, T0 } from './random-visits.ts';
 
-const PERIOD = { zone: 'UTC', fromMs: T0, toMs: T0 + DAYS * DAY_MS };
-
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-  await opened.analytics.insertRecords(batch(0, randomVisits(choicesOf(1))));
-}, 60_000);
-afterAll(async () => {
-  await opened?.close();
-});
-
-function scopeOf(texts: readonly string[]): AskedScope {
-  const filters = readFilters(texts);
-  if ('problem' in filters) throw new Error(filters.problem);
-  return { siteId: SITE, period: PERIOD, withBots: false, filters: filters.value };
-}
+const tables = useRandomTables();
 
 /** The number of rows that ClickHouse reads for the stats of a scope. */
-async function readRows(scope: AskedScope, visits: VisitSource): Promise<number> {
-  const { analytics } = opened;
-  const selected = async (): Promise<number> => {
-    const [row] = await analytics.select<{ value: string }>(
-      "SELECT value FROM system.events WHERE event = 'SelectedRows'",
-    );
-    return Number(row?.value);
-  };
+function readRows(scope: AskedScope, visits: VisitSource): Promise<number> {
   const { sql, params } = statsStatement({ ...scope, visits }, [T0]);
-  const before = await selected();
-  await analytics.userQuery(sql, params);
-  return (await selected()) - before;
+  return tables.readRows(() => tables.analytics().userQuery(sql, params));
 }
 
 test('a statement reads the rows for the list of visitors once', async () => {
-  const { analytics } = opened;
+  const analytics = tables.analytics();
   const change = (statement: string) => analytics.change(statement);
   const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
   await buildDays(context, { siteId: SITE, fromMs: T0, toMs: PERIOD.toMs, rows: 1 });

@@ -4,8 +4,8 @@ import type { ApplyContext, Salts } from './step.ts';
 
 /**
  * Turns one raw record into exactly one outcome. The methods are called in this order. For all records of a batch together, the registry
- * catches up after `needsNewerRegistry`, the salts are read after `saltDays`, and the state and the first-seen keys after `prepare`. All methods are synchronous and do no
- * I/O. No method throws: a record becomes a dead letter if it cannot be read or if a step fails.
+ * catches up after `needsNewerRegistry`, the salts are read after `saltDays`, and the state and the first-seen keys after `prepare`. All methods
+ * are synchronous and do no I/O. No method throws: a record becomes a dead letter if it cannot be read or if a step fails.
  */
 export interface Enrichment<Decoded> {
   decode(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Decoded;

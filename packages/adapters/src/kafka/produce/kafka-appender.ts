@@ -55,8 +55,8 @@ export function createKafkaAppender({
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
   /**
-   * The partitions (`topic/partition`) whose last batch the leader refused, until the next `tick`. Otherwise each append would send up to `REQUEST_BYTES_MAX` to the
-   * former leader again.
+   * The partitions (`topic/partition`) whose last batch the leader refused, until the next `tick`. Otherwise each append would send up to
+   * `REQUEST_BYTES_MAX` to the former leader again.
    */
   const resting = new Set<string>();
   /** The runs of the request for each leader. Before `isSent`, nothing of them can be in the log. */
