@@ -206,7 +206,7 @@ test.each([
   const archiver = await startArchiver({ eventLog, store, clock, logger, metrics: createMetrics(), limits });
   await withErasures({ analytics, publish, archive }, async () => {
     const isWhole = ({ phase, archiveEnds }: Erasure) => phase === 'done' && (!archive || archiveEnds !== undefined);
-    await eventually('older erasures are done', () => weir.registry.erasures().every(isWhole));
+    await eventually('older erasures are done', () => weir.registry.erasures().every(isWhole), WITHIN_MS);
     statements = 0;
     id = await ask({ visitors: ['published'] });
     await done(id);
