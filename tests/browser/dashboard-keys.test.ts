@@ -11,7 +11,8 @@ const MARKUP = `<img src=x onerror="document.title='broken'"> & <b>"O'Brien"</b>
 const REVOKED_WITHIN_MS = 1_000;
 
 describeBrowser('API keys in the dashboard', () => {
-  const browser = useBrowser();
+  const publicUrl = (port: number | string): string => `http://localhost:${port}`;
+  const browser = useBrowser((port) => ({ WEIR_PUBLIC_URL: publicUrl(port) }));
 
   async function openKeys(name: string): Promise<{ page: Page; siteId: string; errors: string[] }> {
     const siteId = await browser.weir.client.createSite({ name });
@@ -95,6 +96,23 @@ describeBrowser('API keys in the dashboard', () => {
     const { stdout } = await run('sh', ['-c', `${command} --silent`]);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'success', data: { message: 'User identified' } });
     await page.locator('[data-testid=keys] tbody tr', { hasText: 'legacy identify' }).waitFor();
+  });
+
+  test('the command of a key and the snippet contain the address of WEIR_PUBLIC_URL, and no text asks to replace it', async () => {
+    const { client, url } = browser.weir;
+    const gatewayUrl = publicUrl(new URL(url).port);
+    expect((await client.admin('GET', '/session')).json).toMatchObject({ data: { gateway_url: gatewayUrl } });
+    const { page, siteId } = await openKeys('Public address');
+    await section(page).getByLabel('Name').fill('backend');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const command = await newKey(page).locator('pre').nth(1).textContent();
+    expect(command).toContain(`curl -X POST '${gatewayUrl}/api/v1/events'`);
+    expect(await page.getByText('another address').count()).toBe(0);
+
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const snippet = await page.locator('.install pre').first().textContent();
+    expect(snippet).toBe(`<script defer src="${gatewayUrl}/weir.js" data-site="${siteId}"></script>`);
+    expect(await page.getByText('another address').count()).toBe(0);
   });
 
   test('shows errors beside the form, and removes a new key from the page when the sign-in ends', async () => {

@@ -159,6 +159,7 @@ describeBrowser('the dashboard', () => {
     await page.getByText('Waiting for the first hit').waitFor();
     const siteId = page.url().match(/sites\/([^/]+)/)?.[1] ?? '';
     expect(await page.locator('.install pre').first().textContent()).toBe(browser.tag(siteId).replace(' ></', '></'));
+    await page.getByText('If the gateway has another address than this page').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     const hit = {
       site_id: siteId,

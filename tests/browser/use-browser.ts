@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
+import { freePort } from '@weir/testkit/free-port';
 import type { Row } from '@weir/testkit/weir-client';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
@@ -51,15 +52,17 @@ export const launchChromium = (): Promise<Browser> =>
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
 
-/** One Weir, one Chromium and one web site for all tests of a file. */
-export function useBrowser(): TestBrowser {
+/** One Weir, one Chromium and one web site for all tests of a file. `settings` returns additional variables of Weir, which listens on `port`. */
+export function useBrowser(settings: (port: number) => Readonly<Record<string, string>> = () => ({})): TestBrowser {
   let weir: WeirProcess;
   let browser: Browser;
   let site: PageServer;
   const contexts: BrowserContext[] = [];
 
   beforeAll(async () => {
-    weir = await startWeir({ env: { RATE_LIMIT_COLLECT: '100000', COLLECT_PATHS: '/measure' } });
+    const port = await freePort();
+    const env = { PORT: String(port), RATE_LIMIT_COLLECT: '100000', COLLECT_PATHS: '/measure', ...settings(port) };
+    weir = await startWeir({ env });
     site = await startPageServer();
     browser = await launchChromium();
   }, 240_000);

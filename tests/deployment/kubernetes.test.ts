@@ -205,11 +205,14 @@ test('the ingress routes exactly the public endpoints and all forms of the snipp
   interface Ingress {
     readonly spec: {
       readonly rules: readonly {
+        readonly host: string;
         readonly http: { readonly paths: readonly { readonly path: string; readonly pathType: string }[] };
       }[];
     };
   }
   const { rules } = named<Ingress>(overlay, 'Ingress', 'weir').spec;
+  const { data } = named<{ data: Record<string, string> }>(overlay, 'ConfigMap', 'weir-config');
+  expect(rules.map(({ host }) => `https://${host}`)).toEqual([data.WEIR_PUBLIC_URL]);
   const paths = rules.flatMap(({ http }) => http.paths);
   expect(paths.filter(({ pathType }) => pathType !== 'Exact')).toEqual([]);
 

@@ -112,6 +112,36 @@ test.each([
   expect(problemsOf(env)).toEqual([expect.stringContaining(name)]);
 });
 
+test.each([
+  ['https://events.example.com', 'https://events.example.com'],
+  ['https://Events.example.com:443/', 'https://events.example.com'],
+  ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+  ['http://[::1]:8080/', 'http://[::1]:8080'],
+  ['', undefined],
+])('WEIR_PUBLIC_URL=%s is the address %s', (text, publicUrl) => {
+  expect(loadConfig({ WEIR_PUBLIC_URL: text }).publicUrl).toBe(publicUrl);
+});
+
+test.each([
+  'events.example.com',
+  'localhost:8080',
+  'ftp://events.example.com',
+  'https://',
+  'https://events.example.com/weir',
+  'https://events.example.com/?site=shop',
+  'https://events.example.com/?',
+  'https://events.example.com/#top',
+  'https://ada:secret@events.example.com',
+  'https://events.example.com:99999',
+  `https://events'example.com`,
+])('WEIR_PUBLIC_URL=%s is refused', (text) => {
+  const problems = problemsOf({ WEIR_PUBLIC_URL: text });
+  expect(problems).toEqual([
+    expect.stringMatching(/^WEIR_PUBLIC_URL must be .*without a user, path, query or fragment/),
+  ]);
+  expect(problems.join()).not.toContain('secret');
+});
+
 test.each(['0.0.0.0', '::', '::1', 'localhost', 'weir-1.internal'])('HOST=%s is valid', (host) => {
   expect(problemsOf({ HOST: host })).toEqual([]);
 });

@@ -49,6 +49,8 @@ export interface ControlDeps {
   readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
+  /** The setting WEIR_PUBLIC_URL. */
+  readonly publicUrl?: string | undefined;
   /** Aborts when this process begins to end. Answers without an end, such as live events, must then be ended. */
   readonly closing: AbortSignal;
   /** Limits the attempts to sign in. */

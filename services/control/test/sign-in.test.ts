@@ -20,7 +20,7 @@ describe('a session', () => {
     const cookie = await cookieOf(ADMIN_TOKEN);
     const session = await browse('GET', '/session', cookie);
     expect(dataOf(session)).toEqual({
-      ...{ role: 'admin', sites: null, viewer: null, site: null },
+      ...{ role: 'admin', sites: null, viewer: null, site: null, gateway_url: null },
       expires_at: new Date(Date.parse(String(dataOf(session).expires_at))).toISOString(),
     });
     expect((await browse('GET', '/sites', cookie)).status).toBe(200);

@@ -82,6 +82,7 @@ describe('a viewer', () => {
       viewer: { viewer_id, name: 'Ada' },
       site: { site_id: 'mine', name: 'mine', domain: 'example.com', timezone: 'Asia/Tokyo' },
       expires_at: expect.any(String),
+      gateway_url: null,
     });
     expect((await browse('GET', '/sites/mine/goals', cookie)).status).toBe(200);
     expect((await browse('DELETE', '/session', cookie)).status).toBe(200);

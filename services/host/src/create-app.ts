@@ -78,6 +78,7 @@ export function createApp(deps: AppDeps): Gateway {
           importTerm: deps.importTerm,
           addressSealer,
           adminToken,
+          publicUrl: config.publicUrl,
           closing: deps.closing,
           reportsAtOnce: config.engines.clickhouse === undefined ? embeddedReportsAtOnce() : undefined,
           dashboardDir: deps.files.dashboardDir,

@@ -9,10 +9,13 @@ import { startWeir } from '../src/startup/start-weir.ts';
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-banner-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));
 
-test('the banner shows a dashboard URL that can be opened, also when HOST is 0.0.0.0', async () => {
+test('the banner shows a dashboard URL that can be opened, also when HOST is 0.0.0.0, and the public address in examples', async () => {
   let printed = '';
   const weir = startWeir({
-    config: loadConfig({ HOST: '0.0.0.0', PORT: '0', WEIR_DATA_DIR: dataDir }),
+    config: loadConfig({
+      ...{ HOST: '0.0.0.0', PORT: '0', WEIR_DATA_DIR: dataDir },
+      WEIR_PUBLIC_URL: 'https://events.example.com/',
+    }),
     roles: ['gateway', 'enricher', 'writer', 'control'],
     logger: createLogger('silent'),
     clock: Date.now,
@@ -24,5 +27,7 @@ test('the banner shows a dashboard URL that can be opened, also when HOST is 0.0
   const url = /dashboard {4}(\S+)/.exec(printed)?.[1] ?? '';
   expect(url).not.toContain('0.0.0.0');
   expect((await sendHttp(url, { path: '/dashboard' })).status).toBe(200);
+  expect(printed).toContain('src="https://events.example.com/weir.js"');
+  expect(printed).toContain('curl -X POST https://events.example.com/api/v1/events');
   await weir.close();
 });

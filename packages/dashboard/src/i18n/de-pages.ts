@@ -4,8 +4,9 @@ import type { Entry } from './text-context.tsx';
 /** The German texts of the steps to install Weir, of API keys and of the pipeline page. */
 export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'install.title': 'Weir auf Ihrer Website einbauen',
-  'install.hint':
-    'Wählen Sie einen Weg. Wenn das Gateway eine andere Adresse hat als diese Seite, setzen Sie die Adresse des Gateways in den Code ein. Die Seite zeigt Ihre Berichte, sobald der erste Hit angekommen ist.',
+  'install.hint': 'Wählen Sie einen Weg. Die Seite zeigt Ihre Berichte, sobald der erste Hit angekommen ist.',
+  'gateway.otherAddress':
+    'Wenn das Gateway eine andere Adresse hat als diese Seite, setzen Sie die Adresse des Gateways in das Beispiel ein.',
   'install.waiting': 'Warten auf den ersten Hit…',
   'install.server':
     'Server brauchen einen API-Schlüssel: Erstellen Sie ihn in den Einstellungen unter „API-Schlüssel“, und setzen Sie ihn in WEIR_KEY ein. Mit dem Idempotenzschlüssel können Sie ein Ereignis noch einmal senden: Weir speichert es nur einmal. Der Server-Client erzeugt für jedes Ereignis einen Schlüssel.',
@@ -24,8 +25,7 @@ export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'keys.copyNow':
     'Kopieren Sie den Schlüssel jetzt. Weir speichert nur seinen Hash und kann ihn nicht noch einmal zeigen.',
   'keys.copyKey': 'Schlüssel kopieren',
-  'keys.try':
-    'Probieren Sie ihn aus. Wenn das Gateway eine andere Adresse hat als diese Seite, setzen Sie diese Adresse ein.',
+  'keys.try': 'Probieren Sie ihn aus.',
   'keys.command': 'Befehl curl',
   'keys.copyCommand': 'Befehl kopieren',
   'keys.revoke': 'Widerrufen',

@@ -1,8 +1,9 @@
 /** The texts of the steps to install Weir, of API keys and of the pipeline page. */
 export const EN_PAGES = {
   'install.title': 'Install Weir on your site',
-  'install.hint':
-    'Choose one way. If the gateway has another address than this page, put the address of the gateway into the code. The page opens your reports when the first hit has arrived.',
+  'install.hint': 'Choose one way. The page opens your reports when the first hit has arrived.',
+  'gateway.otherAddress':
+    'If the gateway has another address than this page, put the address of the gateway into the example.',
   'install.waiting': 'Waiting for the first hit…',
   'install.server':
     'Servers need an API key: create one in Settings, under "API keys", and put it into WEIR_KEY. The idempotency key makes it safe to send an event again: Weir stores the event once. The server client makes a key for every event.',
@@ -20,7 +21,7 @@ export const EN_PAGES = {
   'keys.new': 'New API key "{name}"',
   'keys.copyNow': 'Copy the key now. Weir stores only its hash and cannot show it again.',
   'keys.copyKey': 'Copy key',
-  'keys.try': 'Try it. If the gateway has another address than this page, put that address into the command.',
+  'keys.try': 'Try it.',
   'keys.command': 'curl command',
   'keys.copyCommand': 'Copy command',
   'keys.revoke': 'Revoke',

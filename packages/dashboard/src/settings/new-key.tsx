@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { Answer } from '../api/call-admin.ts';
+import { useSession } from '../app/session.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 
@@ -11,12 +12,13 @@ const EXAMPLES = {
 /** A key that was just created, with a command that uses it. */
 export function NewKey({ made, onDone }: { readonly made: Answer<'createKey'>; readonly onDone: () => void }) {
   const { t } = useTexts();
+  const gatewayUrl = useSession().data?.gateway_url;
   const heading = useRef<HTMLHeadingElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the heading gets the focus for each new key
   useEffect(() => heading.current?.focus(), [made.key_id]);
   const [path, body] = EXAMPLES[made.scopes[0] ?? 'identify:write'];
   const command = [
-    `curl -X POST '${location.origin}${path}' \\`,
+    `curl -X POST '${gatewayUrl ?? location.origin}${path}' \\`,
     `  -H 'Authorization: Bearer ${made.key}' \\`,
     "  -H 'Content-Type: application/json' \\",
     `  -d '${JSON.stringify(body)}'`,
@@ -28,7 +30,9 @@ export function NewKey({ made, onDone }: { readonly made: Answer<'createKey'>; r
       </h3>
       <p>{t('keys.copyNow')}</p>
       <CodeBlock code={made.key} label={t('keys.key')} copyLabel={t('keys.copyKey')} />
-      <p>{t('keys.try')}</p>
+      <p>
+        {t('keys.try')} {!gatewayUrl && t('gateway.otherAddress')}
+      </p>
       <CodeBlock code={command} label={t('keys.command')} copyLabel={t('keys.copyCommand')} />
       <button type="button" className="button" onClick={onDone}>
         {t('done')}

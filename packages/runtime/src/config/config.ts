@@ -6,12 +6,15 @@ import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import { KEEP_PATTERN, type Keep, keepProblem } from '@weir/domain/registry/keep';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
+import { readPublicUrl } from './public-url-config.ts';
 import { readS3Settings, type S3Settings } from './s3-config.ts';
 
 /** All settings. Each is an environment variable, described in docs/operations.md. `loadConfig` reads them once, at startup. */
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** The address under which browsers and servers reach the gateway, such as `https://events.example.com`. */
+  readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** If it is undefined, a token is created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
@@ -175,6 +178,7 @@ export function loadConfig(
   const config: Config = {
     host,
     port: whole('PORT', 8080, 0, 65_535),
+    publicUrl: readPublicUrl(reader),
     dataDir: resolve(text('WEIR_DATA_DIR') ?? './data'),
     adminToken,
     trustedProxies: hops ?? trusted,

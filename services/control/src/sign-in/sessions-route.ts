@@ -43,7 +43,7 @@ export async function endSessions({ signIn }: AdminDeps): Promise<Reply> {
 
 const SIGNED_OUT = { status: 200, data: { signed_out: true } } as const;
 
-function sessionView({ registry }: AdminDeps, { viewer, session }: Caller): object {
+function sessionView({ registry, publicUrl }: AdminDeps, { viewer, session }: Caller): object {
   const site = viewer && registry.site(viewer.siteId);
   return {
     role: viewer === undefined ? 'admin' : 'viewer',
@@ -54,5 +54,6 @@ function sessionView({ registry }: AdminDeps, { viewer, session }: Caller): obje
       site === undefined
         ? null
         : { site_id: site.siteId, name: site.name, domain: site.domain, timezone: site.timezone },
+    gateway_url: publicUrl ?? null,
   };
 }

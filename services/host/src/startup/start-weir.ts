@@ -227,6 +227,7 @@ async function start(
   print(
     bannerText({
       baseUrl: baseUrl(config.host, port),
+      publicUrl: config.publicUrl,
       hasDashboard: roles.includes('control'),
       demoKey,
       newAdminToken: isNewToken ? admin?.token : undefined,

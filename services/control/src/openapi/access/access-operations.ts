@@ -24,6 +24,10 @@ const session = object({
     type: ['object', 'null'],
     description: 'The site of the viewer. Null: the admin.',
   },
+  gateway_url: {
+    ...nullableText,
+    description: 'The address of the gateway for examples: the setting WEIR_PUBLIC_URL; null: it is not set.',
+  },
 });
 const viewer = {
   viewer_id: text,
