@@ -133,6 +133,8 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     const editor = page.getByRole('textbox', { name: 'Statement' });
     await editor.press('Control+a');
     await editor.press('Control+v');
+    // Chromium pastes later than it answers the key.
+    await editor.filter({ hasText: '-- params:' }).waitFor();
     await editor.press('Control+Enter');
     await page.locator('[data-testid=sql-result] td', { hasText: mark('value') }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
