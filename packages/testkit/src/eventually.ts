@@ -1,5 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+const PAUSE_MS_MIN = 20;
+const PAUSE_MS_MAX = 500;
+const PAUSE_PER_PROBE = 2;
+
 /**
  * Polls until `probe` returns a value other than `undefined` and `false`, and resolves with it. Rejects after `withinMs` with
  * the last error that `probe` threw, or with `what`. Use it instead of sleeping.
@@ -12,6 +16,7 @@ export async function eventually<T>(
   const deadline = Date.now() + withinMs;
   let last: unknown = new Error(`not within ${withinMs} ms: ${what}`);
   for (;;) {
+    const askedAt = performance.now();
     try {
       const value = await probe();
       if (value !== undefined && value !== false) return value;
@@ -19,6 +24,8 @@ export async function eventually<T>(
       last = error;
     }
     if (Date.now() > deadline) throw last;
-    await pause(20);
+    // A probe can keep an engine busy. Then the pauses are longer, so that the state for which the test waits is reached sooner.
+    const probeMs = performance.now() - askedAt;
+    await pause(Math.min(Math.max(PAUSE_PER_PROBE * probeMs, PAUSE_MS_MIN), PAUSE_MS_MAX));
   }
 }

@@ -1,5 +1,6 @@
 import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-record';
 import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AppendRecord } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { tableDigests } from '../../../packages/adapters/test/clickhouse/table-digests.ts';
 import { openControlHarness, type ReplayedFrom } from './control-harness.ts';
@@ -9,6 +10,7 @@ import { openControlHarness, type ReplayedFrom } from './control-harness.ts';
  * same time.
  */
 const FOLLOWS_WITHIN_MS = 180_000;
+const APPENDED_AT_ONCE = 200;
 
 export type ReplayHarness = Awaited<ReturnType<typeof openReplayHarness>>;
 
@@ -19,17 +21,19 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
   let events = 0;
   let nextVisit = 0;
 
-  async function append(key: string, kind: RecordKind, siteId: string, body: object, more?: object): Promise<void> {
+  function raw(key: string, kind: RecordKind, siteId: string, body: object, more?: object): AppendRecord {
     const eventId = `00000000-0000-7000-8000-${String(++events).padStart(12, '0')}`;
     const head = {
       ...{ eventId, kind, siteId, receivedAt: weir.clock(), sealedIp: '' },
       ...{ userAgent: 'Firefox', acceptLanguage: 'en', ...more },
     };
-    await weir.eventLog.append(TOPIC_RAW, [{ key, value: encodeRawRecord(head, JSON.stringify(body)) }]);
+    return { key, value: encodeRawRecord(head, JSON.stringify(body)) };
   }
+  const appendAll = (records: readonly AppendRecord[]) => weir.eventLog.append(TOPIC_RAW, records);
+  const append = (...record: Parameters<typeof raw>) => appendAll([raw(...record)]);
 
-  /** Appends five records: two pageviews, an identify, a payment that may be a duplicate, and a record that cannot be read. */
-  async function visit(site: string): Promise<void> {
+  /** Returns five records: two pageviews, an identify, a payment that may be a duplicate, and a record that cannot be read. */
+  function recordsOfVisit(site: string): readonly AppendRecord[] {
     const nth = nextVisit++;
     const key = `visitor-${nth % 9}`;
     const person = {
@@ -41,11 +45,13 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
       ...{ value: nth, properties: { currency: 'EUR' } },
     };
     const page = { site_id: site, type: 'pageview', url: `https://${site}.example/${nth}?utm_source=s${nth % 3}` };
-    await append(key, 'collect', site, { ...page, visitor_id: key });
-    await append(key, 'collect', site, { ...page, url: `${page.url}&again`, visitor_id: key });
-    await append(person.user_id, 'identify', site, person);
-    await append(person.user_id, 'event', site, paid);
-    await weir.eventLog.append(TOPIC_RAW, [{ key, value: Buffer.from('not a record') }]);
+    return [
+      raw(key, 'collect', site, { ...page, visitor_id: key }),
+      raw(key, 'collect', site, { ...page, url: `${page.url}&again`, visitor_id: key }),
+      raw(person.user_id, 'identify', site, person),
+      raw(person.user_id, 'event', site, paid),
+      { key, value: Buffer.from('not a record') },
+    ];
   }
 
   /** Resolves when every record is stored in every table. The writer commits its offset only after that. */
@@ -67,12 +73,16 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
   const harness = {
     ...weir,
     append,
-    visit,
+    visit: (site: string) => appendAll(recordsOfVisit(site)),
     settled,
     current,
     count,
     async visits(wanted: number): Promise<void> {
-      for (let i = 0; i < wanted; i++) await visit(i % 3 === 0 ? 'blog' : 'shop');
+      const records = Array.from({ length: wanted }, (_, i) => recordsOfVisit(i % 3 === 0 ? 'blog' : 'shop')).flat();
+      // Several appends, so that the tables have several inserts.
+      for (let from = 0; from < records.length; from += APPENDED_AT_ONCE) {
+        await appendAll(records.slice(from, from + APPENDED_AT_ONCE));
+      }
       await settled();
     },
     gone: () => eventually('no replay', async () => (await current()).status === 404, FOLLOWS_WITHIN_MS),
