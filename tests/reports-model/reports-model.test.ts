@@ -11,7 +11,7 @@ import { type History, history } from './sent-history.ts';
  * Compares the reports and tables of random histories with a model in plain TypeScript. `WEIR_MODEL_CASES` sets the number of
  * histories. `WEIR_MODEL_SEED` sets the seed of the first one; each next one has the next seed. A failure prints its seed.
  */
-const CASES = Number(process.env.WEIR_MODEL_CASES ?? 24);
+const CASES = Number(process.env.WEIR_MODEL_CASES ?? 12);
 const FIRST_SEED = Number(process.env.WEIR_MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LANES = 2;
 /** The number of histories that are sent before their reports are requested. */

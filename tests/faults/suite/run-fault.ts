@@ -36,7 +36,13 @@ export async function runFault<Broken extends Subject>(
     await client.must(200, 'PATCH', `/sites/${site}`, { limits: NO_LIMITS });
     const { key } = await client.createKey(site);
     load = startVisitorLoad({
-      ...{ urls: broken.urls, site, key, clients: CLIENTS, random: seededRandom(options.seed + 1) },
+      ...{
+        urls: broken.urls,
+        site,
+        key,
+        clients: options.short ? CLIENTS / 2 : CLIENTS,
+        random: seededRandom(options.seed + 1),
+      },
       sendsKeysAgain: fault.sendsKeysAgain ?? true,
     });
     const running = load;
