@@ -182,7 +182,7 @@ export interface Erasure {
   readonly ends?: readonly number[];
   /** How many rows were removed, by table, and for the table `records` by outcome. */
   readonly removed: Readonly<Record<string, number>>;
-  /** When rows with the outcome `erased` were first inserted into a database for a month, by database and month. */
+  /** The time of the first insert of rows with the outcome `erased`, in Unix milliseconds, by database and month. */
   readonly begun: Readonly<Record<string, number>>;
   /** The offsets up to which the topics must be archived before the archive is erased, by topic and partition. */
   readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;

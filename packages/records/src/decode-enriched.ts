@@ -12,8 +12,8 @@ export type RecordHeaders = Readonly<
 >;
 
 /**
- * Decodes a record of `events.enriched`. Throws a `RecordError`. The log may contain some records twice: skip a record
- * whose `raw_offset` is not higher than the last one of its `log_id` and `raw_partition`.
+ * Decodes a record of `events.enriched`, or throws a `RecordError`. The log can contain a record twice: the caller must skip a
+ * record whose `raw_offset` is not higher than the highest so far of its `log_id` and `raw_partition`.
  */
 export function decodeEnriched(headers: RecordHeaders, value: Uint8Array | null): EnrichedEvent {
   const columns = columnsOf(headers[HEADER_COLUMNS_VERSION]);

@@ -81,6 +81,10 @@ export function decodeProgress(metadata: string): Progress | undefined {
   return { next: f, plan: { from: f, to: t, version: v, generation: g, checksum: s, ...dead }, ...truncated };
 }
 
+/**
+ * The deduplication token of an insert (docs/exactly-once.md). It names only what decides which raw records the rows are of: ClickHouse must refuse a second
+ * insert of these records, also if it would store a dead letter instead of a refused row. `checksum` and `generation` are compared elsewhere.
+ */
 export function planToken(logId: string, partition: number, { from, to, version }: Plan): string {
   return `records:${logId}:${partition}:${from}-${to}:${version}`;
 }

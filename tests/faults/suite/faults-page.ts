@@ -28,7 +28,7 @@ const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head
   distributed: { title: '## A deployment, with Kafka, Redis and ClickHouse', head: FAULT_HEAD },
   mutations: {
     title: '## What the faults find',
-    head: `For each row below, \`npm run faults -- --mutations\` removes this mechanism from a copy of Weir, and runs faults until one of them fails.
+    head: `For each row below, \`npm run faults -- --mutations\` removes the mechanism from a copy of Weir, and makes faults happen until a check fails.
 
 | mechanism | the changed Weir | fault | what was found | run |
 | --- | --- | --- | --- | --- |`,
@@ -54,7 +54,7 @@ to a second deployment: its topics have three replicas (\`min.insync.replicas\` 
 *Acknowledged*: records that Weir answered with success. *Stored*: sent records that are in the tables, also those whose answer was lost.
 *Recovery*: from the end of the fault until a new event was acknowledged and could be queried; it includes the start of killed processes.
 *What the caller saw*: the number of requests by their answer. \`no connection\`: the connection was refused or lost. \`no answer\`: no
-answer within 2 s. Clients repeat each request that was not answered with success, except collect hits and server events without a key.
+answer within 2 s. Clients repeat each request that was not answered with success, except collect hits, and server events without an idempotency key.
 
     npm run faults -- --list                       # the faults, and why some cannot happen on this machine
     npm run faults -- --only kill-all --rounds 20  # one fault

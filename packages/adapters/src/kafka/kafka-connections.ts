@@ -19,7 +19,7 @@ export interface KafkaConnections<T> {
 }
 
 export interface KafkaConnectionsOptions<T> {
-  /** Connects. Each socket must be passed to `keep`. No other broker may be tried after `ended` has aborted. */
+  /** Connects. Must pass each socket to `keep`, and must not try another broker after `ended` has aborted. */
   readonly connect: (keep: (socket: Socket) => void, ended: AbortSignal) => Promise<T>;
   /** Returns false if these connections must be replaced before the next use. Default: true. */
   readonly isUsable?: (opened: T) => boolean;

@@ -1,5 +1,3 @@
-import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
-
 /**
  * A dump: the rows of `records` of one site with an outcome of DUMP_OUTCOMES, as text with one JSON value per line (docs/decisions/0025).
  *
@@ -9,6 +7,9 @@ import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '.
  *
  * The last line shows that the dump is complete.
  */
+
+import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
+
 /**
  * Columns that a dump does not contain: an imported row gets the site of the import, the position of its new raw record, and no stamp, because
  * only some of the rows of a visit may be imported.

@@ -15,10 +15,10 @@ export const REWRITTEN_PREFIX = 'rewritten/';
 const DAY_CHARS = 10;
 
 /**
- * Changes records of a segment. If a record changes, the object is replaced by one with the same name and range.
- * Resolves with the number of changed records. If another process has replaced the object meanwhile, the new content is read and changed:
- * no process undoes the changes of another one. Before this function replaces the object, it stores a marker with the day when the segment
- * was stored, because the object store only knows the day of the replacement. Throws as `readSegment` does.
+ * Changes records of a segment. If a record changes, the object of the segment is replaced by one with the same name and range.
+ * Resolves with the number of changed records. If another process has replaced the object meanwhile, this function reads and changes the new
+ * content, so no change is lost. Before it replaces the object, it stores a marker with the day on which the segment was first stored: afterwards,
+ * the object store only knows the day of the replacement. Throws as `readSegment` does.
  */
 export async function rewriteSegment(
   store: ObjectStore,

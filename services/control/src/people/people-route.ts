@@ -31,7 +31,7 @@ interface PersonRequest {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Answers with the identified users of a site, the last seen first. */
+/** Answers with the identified users of a site, the most recently seen first. */
 export async function searchPeople(deps: AdminDeps, request: AdminRequest<PeopleSearch>): Promise<Reply> {
   const { params, body, context } = request;
   const siteId = params.site_id ?? '';

@@ -252,7 +252,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     return fill(replay, state);
   }
 
-  /** Stops filling after a swap, and once removes the outcomes and the state of a replay from raw: an undo does not need them. */
+  /** Stops filling after a swap. If `from` is `raw`, also deletes the outcomes and the state, once: an undo does not need them. */
   async function rested({ request }: Replay): Promise<void> {
     await filling.stop();
     if (cleared === request.replayId) return;

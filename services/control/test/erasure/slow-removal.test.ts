@@ -24,7 +24,7 @@ async function append(siteId: string): Promise<void> {
 
 type Remove = (siteId: string) => Promise<void>;
 
-/** The next removal of a site from the registry does this instead. */
+/** Replaces the next call of `registry.removeSite` by `instead`. */
 function removeNext(instead: (siteId: string, remove: Remove) => Promise<void>): void {
   const { removeSite } = weir.registry;
   weir.registry.removeSite = (siteId) => {

@@ -81,7 +81,7 @@ async function openStalled() {
       const value = rawBytes({ siteId, receivedAt: RECEIVED, body: pageview({ site_id: siteId }) });
       await eventLog.append(TOPIC_RAW, [{ partition: 0, value }]);
     },
-    /** The outcomes, with the reasons of those that are not rows. */
+    /** The outcomes. Each one except `row` includes its reason. */
     async outcomes(count: number) {
       await eventually(
         'all outcomes',

@@ -2,8 +2,8 @@ import { normalizeIp } from '@weir/domain/net/ip-address';
 
 /**
  * Returns the client addresses that proxies report in a header. The address from the last proxy comes first. The header is read
- * from the right, and only as far as needed: the client may have invented the rest, for example with an unclosed quote. An entry
- * that is not an address gives an empty text.
+ * from the right, one entry at a time: a client can invent the left part, and an unclosed quote there must not hide later entries.
+ * An entry that is not an address gives an empty string.
  */
 export type ReadClaims = (header: string) => Iterable<string>;
 

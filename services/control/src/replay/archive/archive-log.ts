@@ -37,8 +37,8 @@ export interface ArchiveLog {
 }
 
 /**
- * Presents a run of the archive as an event log, so that the code of the writer can consume it. The records of a segment are delivered only
- * after the whole segment was compared with its checksum.
+ * Presents a run (archived segments of one partition) as an event log, so that the code of the writer can consume it. The records of a segment
+ * are delivered only after the checksum of the whole segment was verified.
  */
 export function createArchiveLog(deps: ArchiveLogDeps): ArchiveLog {
   const { run, eventLog } = deps;

@@ -4,9 +4,9 @@ import { type SlotScope, selectElements, selectSlots, slotsOf } from './slot-row
 import { NO_KEY } from './visit-rows.ts';
 
 /**
- * This file makes the SELECTs of what a report counts: from `visit_slots` for the built days (docs/glossary.md) of the scope, and from
- * `records` for the days before and after them (docs/decisions/0047). A visitor can be in both tables, so the report counts the visitors of all
- * rows together.
+ * This file builds the SELECTs for the counts of a report. They read `visit_slots` for the built days (docs/glossary.md) of the scope, and
+ * `records` for the days before and after them (docs/decisions/0047). A visitor can be in both tables, so the report counts visitors only after
+ * the UNION ALL.
  */
 
 const UNION = '\n  UNION ALL\n  ';

@@ -75,7 +75,7 @@ export const movedFragments = (skips: boolean): string => {
 
 /**
  * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. It is the view `session_moves`
- * (schemas/clickhouse/016_sessions_of_rows.sql) for the visitors near the period: the view itself reads the rows of all visitors with moved sessions.
+ * (schemas/clickhouse/023_moves_of_sites.sql) for the visitors near the period: the view itself reads the rows of all visitors with moved sessions.
  * `movedSessions` (moved-sessions.ts) computes the same from fragments.
  */
 export const findMoved = (skips: boolean): string => `(
@@ -113,7 +113,7 @@ export const findMoved = (skips: boolean): string => `(
 )`;
 export const FIND_MOVED = findMoved(false);
 export const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
-/** Rows of bots have no stamp, and no visit. */
+/** Without the rows of bots, which have no stamp and no visit. */
 export const UNSTAMPED = `${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''`;
 export const nearPeriod = (skips: boolean, spanMs = SPAN_MS): string =>
   `${rowsBetween(msAt('from', -spanMs), msAt('to', spanMs))}${skips ? ` AND ${rowsOutside('{skip_from:Int64}', '{skip_to:Int64}')}` : ''}`;
