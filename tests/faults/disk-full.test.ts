@@ -12,7 +12,7 @@ const DISK_MB = 1024;
 const GOES_ON_WITHIN_MS = process.env.CI === 'true' ? 60_000 : 10_000;
 const ENV = { ...FAULTS_ENV, WEIR_DISK_RESERVE_MB: String(RESERVE_MB) };
 
-const DISK_ROUNDS = Number(process.env.WEIR_DISK_ROUNDS ?? 1);
+const DISK_ROUNDS = Number(process.env.WEIR_DISK_ROUNDS ?? 2);
 const reason = whyNoMount();
 if (reason !== undefined && process.env.CI === 'true') {
   test('a full disk', () => {

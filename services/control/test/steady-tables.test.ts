@@ -83,7 +83,7 @@ describe('docs/exactly-once.md: no answer mixes two generations of the tables', 
         answers++;
       }
     });
-    for (let swaps = 0; swaps < 10; swaps++) {
+    for (let swaps = 0; swaps < 30; swaps++) {
       const before = answers;
       await weir.analytics.exchangeWith(SHADOW, (await weir.analytics.generation()) + 1);
       await eventually('an answer after the swap', () => answers > before);

@@ -83,7 +83,8 @@ export function decodeProgress(metadata: string): Progress | undefined {
 
 /**
  * The deduplication token of an insert (docs/exactly-once.md). It names only what decides which raw records the rows are of: ClickHouse must refuse a second
- * insert of these records, also if it would store a dead letter instead of a refused row. `checksum` and `generation` are compared elsewhere.
+ * insert of these records, also if it would store a dead letter instead of a refused row. `assertAsPlanned` compares
+ * `checksum`, and the fence column refuses another generation.
  */
 export function planToken(logId: string, partition: number, { from, to, version }: Plan): string {
   return `records:${logId}:${partition}:${from}-${to}:${version}`;

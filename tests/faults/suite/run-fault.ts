@@ -13,6 +13,7 @@ export interface RunOptions {
 }
 
 const CLIENTS = 8;
+const CLIENTS_SHORT = 4;
 const BEFORE_MIN = 100;
 const BETWEEN_MS = 1_000;
 const RECOVERS_WITHIN_MS = 120_000;
@@ -28,6 +29,7 @@ export async function runFault<Broken extends Subject>(
   options: RunOptions,
 ): Promise<FaultResult> {
   const random = seededRandom(options.seed);
+  const clients = options.short ? CLIENTS_SHORT : CLIENTS;
   const broken = await borrow(fault);
   let load: VisitorLoad | undefined;
   try {
@@ -36,13 +38,7 @@ export async function runFault<Broken extends Subject>(
     await client.must(200, 'PATCH', `/sites/${site}`, { limits: NO_LIMITS });
     const { key } = await client.createKey(site);
     load = startVisitorLoad({
-      ...{
-        urls: broken.urls,
-        site,
-        key,
-        clients: options.short ? CLIENTS / 2 : CLIENTS,
-        random: seededRandom(options.seed + 1),
-      },
+      ...{ urls: broken.urls, site, key, clients, random: seededRandom(options.seed + 1) },
       sendsKeysAgain: fault.sendsKeysAgain ?? true,
     });
     const running = load;

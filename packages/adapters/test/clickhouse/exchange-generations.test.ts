@@ -182,13 +182,10 @@ describe('the next call completes an exchange that was interrupted', () => {
     return count;
   }
 
-  /** Half of the statements, to save time. Another run can select the other half. */
-  const first = Math.round(Math.random());
-
-  test(`when the caller is killed after every second statement, from ${first} on`, async () => {
+  test('when the caller is killed after any of the statements', async () => {
     const count = await statementCount();
     expect(count).toBeGreaterThan(15);
-    for (let at = first; at < count; at += 2) {
+    for (let at = 0; at < count; at++) {
       const generation = (await live.generation()) + 1;
       let index = 0;
       const killed = exchange(generation, async (_, run) => {
@@ -201,9 +198,9 @@ describe('the next call completes an exchange that was interrupted', () => {
     }
   }, 300_000);
 
-  test(`when ClickHouse is killed during every second statement, from ${first} on`, async () => {
+  test('when ClickHouse is killed during any of the statements', async () => {
     const count = await statementCount();
-    for (let at = first; at < count; at += 2) {
+    for (let at = 0; at < count; at++) {
       const generation = (await live.generation()) + 1;
       let index = 0;
       const killed = exchange(generation, async (_, run) => {
