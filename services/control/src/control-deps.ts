@@ -35,23 +35,23 @@ export interface ControlDeps {
   readonly analytics: Analytics;
   readonly shadow: ShadowTables;
   /**
-   * A repair of the tables can move parts of tables away. These parts can have rows of a person who is erased. Returns the time in Unix milliseconds
-   * when the last of them will be removed. Undefined if there are no such parts.
+   * ClickHouse, or a repair after a loss of power, can detach parts of tables. These parts can contain rows of an erased person. Returns when the
+   * last of these parts will be removed, in Unix milliseconds; undefined if there are none.
    */
   readonly detachedUntil: () => number | undefined;
   /** Undefined if Weir does not archive. */
   readonly archive: ObjectStore | undefined;
   /** How long the topic `events.enriched` keeps records. */
   readonly enrichedRetentionMs: number;
-  /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
+  /** The problem that stops the replay. Undefined if the replay continues, or if another process leads the replay. */
   readonly replayProblem: () => Promise<string | undefined>;
-  /** Resolves with undefined if another process accepts imports. `signal` ends the waiting for the election. */
+  /** Resolves with undefined if another process accepts imports. Waits if an election is running; `signal` ends this wait. */
   readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;
   /** The setting WEIR_PUBLIC_URL. */
   readonly publicUrl?: string | undefined;
-  /** Aborts when this process begins to end. Answers without an end, such as live events, must then be ended. */
+  /** Aborts when this process begins to shut down. Responses that would otherwise not end, such as live events, must then end. */
   readonly closing: AbortSignal;
   /** Limits the attempts to sign in. */
   readonly rateLimiter: RateLimiter;
@@ -73,7 +73,7 @@ export interface ControlDeps {
   /** The settings KEEP_EVENTS, KEEP_PROFILES and KEEP_ROLLUPS, for sites that do not have their own values. */
   readonly keep: Keep;
   readonly locate: (address: string) => Promise<Located>;
-  /** Returns the name of the bot that sends this user agent. Empty if a person may send it. The enricher uses the same function. */
+  /** Returns the name of the bot that uses this user agent. Empty if it is not the user agent of a bot. The enricher uses the same function. */
   readonly judgeBot: (userAgent: string) => string;
   /** Disks and engines of this process. */
   readonly installation: Installation;
@@ -83,16 +83,15 @@ export interface ControlDeps {
   readonly singleNetworkSites: (() => readonly SingleNetworkSite[] | Promise<readonly SingleNetworkSite[]>) | undefined;
 }
 
-/** The dependencies of the handlers of the admin API. */
 export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly signIn: SignIn;
   readonly tables: SteadyTables;
   readonly reportQueue: ReportQueue<Reply | StreamReply>;
-  /** Runs only a few SQL statements of users at once: each holds its whole answer in memory. */
+  /** Limits how many SQL statements of users run at once, because the process holds the whole answer of each statement in memory. */
   readonly takeSqlTurn: TakeTurn;
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
-  /** Resolves when each insert into the tables that is running now has ended: an insert fills the tables one after the other. */
+  /** Waits for the inserts that are running now. An insert fills the tables one after the other, so it can be visible in only some of them. */
   readonly insertsEnd: () => Promise<void>;
   /** Runs the calls that redrive dead letters one after the other. */
   readonly runRedrive: RunExclusive;
@@ -101,8 +100,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly importDesk: () => Promise<ImportDesk | undefined>;
   readonly exportSlots: ExportSlots;
   /**
-   * The tables for exports. If a swap (docs/glossary.md) exchanges the tables during a query, `tables` runs the query again. An export ends with an
-   * error instead: it can have taken hours, and has already sent a part of its rows.
+   * The tables for exports. `tables` repeats a query if a swap (docs/glossary.md) exchanges the tables meanwhile. An export ends with an error
+   * instead: it can have run for hours, and has already sent a part of its rows.
    */
   readonly exportedTables: ExportedTables;
   /** Limits how many calls for records of topics run or wait for a record at the same time. */
@@ -110,7 +109,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly hiddenCursors: HiddenCursors;
   /** Limits the listeners of live events. */
   readonly runLive: RunForSite;
-  /** Limits how many calls for records of topics, and how many listeners, read from the log at the same time. */
+  /** Limits how many readers use the log at the same time: calls for records of topics and listeners of live events. */
   readonly runTopicRead: RunInSlot;
   /** Creates an event ID (UUIDv7). */
   readonly newEventId: () => string;

@@ -24,13 +24,13 @@ import { dashboardRoutes } from './web/dashboard-routes.ts';
 /** Limits the memory: a call that reads records of a topic holds up to 16 MiB, or more if the topic has more than 256 partitions (topic-page.ts). */
 const TOPIC_READS_MAX = 8;
 /**
- * The limit for calls that read records or wait for them. A waiting call holds no records, but asks the log for its end four times a
- * second.
+ * The limit for calls for records of topics, including those that wait for new records. A waiting call holds no records in memory, but asks the log
+ * four times a second for the end of the topic.
  */
 const TOPIC_CALLS_MAX = 64;
 
 export interface Control {
-  /** A router for the root path. It serves /api/admin/…, and / and /dashboard if the dashboard was built. It passes all other requests on. */
+  /** A router for the root path. It serves /api/admin/…, and / and /dashboard if the dashboard was built. Other requests go to the next handler. */
   readonly router: Router;
 }
 

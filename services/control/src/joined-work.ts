@@ -4,7 +4,7 @@ import { abortable } from '@weir/runtime/abortable';
 export interface Asking {
   /** Aborts when the caller no longer needs the answer. */
   readonly signal: AbortSignal;
-  /** For how long the answer is shared, counted from the start of the work, in milliseconds. `until done`: only while the work is done. */
+  /** For how long later callers get the same answer, in milliseconds from the start of the work. `until done`: only while the work is running. */
   readonly sharedMs: number | 'until done';
 }
 
@@ -14,12 +14,15 @@ export interface SharedAnswer<Answer> {
   readonly isShared: boolean;
 }
 
-/** Does the work for a question once for several callers, also if they ask while the work is running. */
+/**
+ * Runs the work for a question (a text) once, and gives its answer to all callers who ask the same question: those who ask while the work is running,
+ * and those who ask within `sharedMs`.
+ */
 export interface SharedWork<Answer> {
   /**
-   * Resolves with the answer of `work`, or of the same work for an earlier caller who asked the same question. Rejects with the reason of the signal of
-   * the caller when it aborts. When all callers of a question have left, the signal that `work` received aborts. A failure is not shared with
-   * later callers.
+   * Resolves with the answer of `work`, or of the work that an earlier caller began for the same question. Rejects with the reason of the caller's
+   * signal when this signal aborts. If all callers of a question have left, the signal that `work` received aborts. If the work fails, later callers
+   * do not get its error: their call runs the work again.
    */
   ask(question: string, asking: Asking, work: (signal: AbortSignal) => Promise<Answer>): Promise<SharedAnswer<Answer>>;
 }
@@ -86,9 +89,12 @@ export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer
   };
 }
 
-/** Like `SharedWork`, but each answer is of work that began after its question was asked. */
+/** Like `SharedWork`, but a caller never gets the answer of work that had begun before the caller asked. */
 export interface JoinedWork<Answer> {
-  /** Callers who ask while the work of the same question is done wait for its next run, and share it. For the rest, see `SharedWork`. */
+  /**
+   * If the work of the question is already running, the call waits until it ends. All waiting calls then share one next run. For signals and
+   * failures, see `SharedWork`.
+   */
   ask(
     question: string,
     signal: AbortSignal,
@@ -98,7 +104,7 @@ export interface JoinedWork<Answer> {
 
 export function createJoinedWork<Answer>(clock: () => number): JoinedWork<Answer> {
   const shared = createSharedWork<Answer>(clock);
-  /** The running work of each question, and the name under which the callers of its next run meet. */
+  /** The running work of each question. `next`: the question under which the waiting callers share the next run. */
   const running = new Map<string, { readonly ended: Promise<void>; readonly next: string }>();
   let runs = 0;
 

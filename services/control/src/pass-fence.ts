@@ -1,12 +1,13 @@
 import { DependencyError } from '@weir/domain/errors';
 import type { PartitionHandle } from '@weir/ports/event-log';
 
-/** The maximum time between the call of a fence and the write that follows it. */
+/** If the commit of a fence takes longer than this, the fence fails. */
 const FENCE_MS_MAX = 5_000;
 
 /**
- * Resolves if this process is still elected: its commit is accepted. Rejects with `partition_lost` if not, with `event_log_unavailable` if this is not
- * known, and also if the answer comes late: a process that was paused meanwhile can have lost the election, and must not write.
+ * Checks by a commit to the event log that this process is still elected. Rejects with `partition_lost` if it is not, and with
+ * `event_log_unavailable` if this is not known. A commit that takes longer than `FENCE_MS_MAX` also counts as not known: this process may have been
+ * paused, and another one may be elected now.
  */
 export async function passFence(handle: Pick<PartitionHandle, 'commit'>, clock: () => number): Promise<void> {
   const askedAt = clock();

@@ -6,7 +6,10 @@ export interface RefillTask {
   readonly change: (statement: string) => Promise<void>;
 }
 
-/** Fills a table again: runs the SELECT of its view on those records that match the condition `stay` and are not erased or expired. */
+/**
+ * Fills `table` again from `records`: runs the SELECT of `view`, which fills the table at each insert, on the records that match the condition
+ * `stay`. Does nothing if all of these records are erased or expired.
+ */
 export async function refillTable(
   { analytics, database, change }: RefillTask,
   view: string,

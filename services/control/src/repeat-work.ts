@@ -6,9 +6,9 @@ export interface RepeatedWork {
 }
 
 /**
- * Starts `work` immediately, and again every `everyMs` milliseconds, but never while it is still running. `failed` gets its errors, except
- * those that the end of the process causes: errors after `close`, and an AbortError. Work that waits for ClickHouse gets an AbortError before
- * `close` is called.
+ * Starts `work` immediately, and again every `everyMs` milliseconds, but never while it is still running. `failed` gets the errors of `work`, except
+ * those that the end of the process causes: all errors after `close`, and each AbortError. Work that still waits for ClickHouse to start gets an
+ * AbortError before `close` is called.
  */
 export function repeatWork(
   everyMs: number,

@@ -4,7 +4,7 @@ import type { Analytics } from '@weir/ports/analytics';
 
 /** How long a call waits for ClickHouse before Weir checks whether ClickHouse responds, and the time between two checks. */
 const CHECK_EVERY_MS = 3_000;
-/** ClickHouse hangs if it does not respond to a check within this time. */
+/** If ClickHouse does not answer a check within this time, Weir treats it as hanging. */
 const RESPOND_WITHIN_MS = 12_000;
 /** After a failed check, a new call waits this long for a response before it fails. */
 const RESPOND_AGAIN_WITHIN_MS = 1_000;
@@ -15,9 +15,9 @@ export type RespondingTables = Pick<
 >;
 
 /**
- * Wraps the reading methods of the store for the admin API. A call can take as long as its kind allows while ClickHouse responds to checks. If
- * ClickHouse stops responding (the process is stopped, the machine is unreachable), all calls that wait reject with `analytics_unavailable` after
- * about 15 s, or after up to 27 s if they began during a check. Until ClickHouse responds again, new calls reject after a second.
+ * Wraps the reading methods of the store for the admin API. While ClickHouse responds to checks, only its own time limit ends a call. If ClickHouse
+ * stops responding (the process is stopped, the machine is unreachable), all calls that wait reject with `analytics_unavailable` after about 15 s, or
+ * after up to 27 s if they began during a check. Until ClickHouse responds again, new calls reject after a second.
  */
 export function createRespondingTables(analytics: RespondingTables & Pick<Analytics, 'responds'>): RespondingTables {
   /** The calls that wait for ClickHouse. Each function rejects its call. */
@@ -31,7 +31,7 @@ export function createRespondingTables(analytics: RespondingTables & Pick<Analyt
       () => false,
     );
 
-  /** Checks regularly while calls wait. A call that begins during a check is not judged by it. */
+  /** Checks regularly while calls wait. A failed check rejects only the calls that had begun before this check. */
   async function watch(): Promise<void> {
     isWatching = true;
     while (waiting.size > 0) {
@@ -71,7 +71,7 @@ export function createRespondingTables(analytics: RespondingTables & Pick<Analyt
         const { signal } = options;
         const either = signal === undefined ? hung : AbortSignal.any([signal, hung]);
         const stream = await analytics.streamQuery(query, params, { ...options, signal: either });
-        // The caller does not wait any more. So no code would read the stream.
+        // This call was already rejected, so no code reads the stream.
         if (hung.aborted) stream.destroy();
         return stream;
       }),

@@ -1,26 +1,26 @@
 /**
- * Conditions for the time of rows of `records`, and of views of it. Moments are SQL expressions of Unix milliseconds. The primary key of `records`
- * has the hour, and ClickHouse does not derive a condition on the hour from one on `timestamp`. Without the hint of these conditions, a statement would
- * read the whole history of its sites.
+ * SQL conditions on the column `timestamp` of `records` and of its views. The parameters are SQL expressions for a time in Unix milliseconds. The
+ * primary key of `records` contains the hour, but ClickHouse does not derive a condition on the hour from a condition on `timestamp`. So these
+ * conditions add a hint on the hour (`indexHint`). Without it, a statement would read the whole history of its sites.
  */
 
 /** The highest value of ClickHouse's type DateTime, which begins in 1970. */
 const DATE_TIME_MS_MAX = 4_294_967_295_000;
 const timeOf = (ms: string): string => `fromUnixTimestamp64Milli(${ms})`;
-// The primary key has hours of UTC. Without the zone, a server in a zone with half hours would compute other hours.
-/** The hour of a moment as a DateTime. A moment before 1970 gives the first hour that the type has, and one after 2106 the last. */
+// The hours in the primary key are hours of UTC. Without the zone 'UTC', a server whose own zone has half hours would compute other hours.
+/** The hour of a time, as a DateTime. For a time before 1970 or after 2106, it is the first or the last hour that DateTime can hold. */
 export const hourOf = (ms: string): string =>
   `toStartOfHour(fromUnixTimestamp64Milli(least(greatest(${ms}, 0), toInt64(${DATE_TIME_MS_MAX})), 'UTC'))`;
 
-/** The condition for rows from one moment on and before another one, without the hint. */
+/** The condition for the rows from `fromMs` (inclusive) to `toMs` (exclusive), without the hint. */
 export const isBetween = (fromMs: string, toMs: string): string =>
   `timestamp >= ${timeOf(fromMs)} AND timestamp < ${timeOf(toMs)}`;
 
-/** A condition on the hour, which all rows of `isBetween` meet. Other rows in the first and the last hour meet it too. */
+/** A condition on the hour. It selects all rows that `isBetween` selects, and further rows of the first and the last hour. */
 export const hoursBetween = (fromMs: string, toMs: string): string =>
   `toStartOfHour(timestamp) >= ${hourOf(fromMs)} AND toStartOfHour(timestamp) <= ${hourOf(toMs)}`;
 
-/** The condition for rows from one moment on and before another one. */
+/** The condition for the rows from `fromMs` (inclusive) to `toMs` (exclusive), with the hint. */
 export const rowsBetween = (fromMs: string, toMs: string): string =>
   `${isBetween(fromMs, toMs)} AND indexHint(${hoursBetween(fromMs, toMs)})`;
 

@@ -9,7 +9,7 @@ const SEGMENTS = '/sites/{site_id}/segments';
 const FUNNELS = '/sites/{site_id}/funnels';
 const ANNOTATIONS = '/sites/{site_id}/annotations';
 
-/** The routes of segments, funnels and annotations, which people save for reports. Paths are relative to /api/admin. */
+/** The routes of saved segments (filters of reports), funnels and annotations, relative to /api/admin. */
 export const SAVED_ROUTES: readonly AdminRoute[] = [
   { method: 'GET', path: SEGMENTS, role: 'viewer', operation: OPERATIONS.listSegments, handler: listSegments },
   {

@@ -10,11 +10,11 @@ type QueryAnswer = ReturnType<Analytics['userQuery']>;
 /** The tables for a report. */
 export interface ReportTables extends Pick<Analytics, 'userQuery'> {
   /**
-   * Like `userQuery`. But if the same query was begun with the same `version` less than `SHARED_ANSWER_MS` ago, resolves with the same answer. `version`:
-   * a text that the caller has read from the tables, and that changes when the answer changes.
+   * Like `userQuery`. But if the same query with the same `version` was begun less than `SHARED_ANSWER_MS` ago, it resolves with the answer of that
+   * query. `version`: a text that the caller has read from the tables. It must change whenever the answer can have changed.
    */
   readonly sharedQuery?: (query: string, params: QueryParams, version: string) => QueryAnswer;
-  /** Like `userQuery`. But callers that ask a query while the same query is running wait until it has ended, and share its next run. */
+  /** Like `userQuery`. But if the same query is already running, the call waits until it ends. All calls that wait share the next run. */
   readonly joinedQuery?: (query: string, params: QueryParams) => QueryAnswer;
 }
 
@@ -24,10 +24,10 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
  */
 export interface SteadyTables {
   /**
-   * Resolves with the result of `work`, whose queries all saw the same generation of the tables. It calls `work` again if the tables
-   * were exchanged in the meantime, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than
-   * `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with it, and their time counts in
-   * its timing. They count as reports (`isReport`), unless their options say otherwise.
+   * Resolves with the result of `work`, whose queries all saw the same generation of the tables. If the tables were exchanged during `work`, it calls
+   * `work` again, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than `EXCHANGE_WAIT_MS`. The queries of
+   * `work` belong to the request of `context`: they are cancelled with this request, and its `timing` includes their time. They count as reports
+   * (`isReport`), unless their options say otherwise.
    */
   read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }
@@ -47,8 +47,8 @@ export function createSteadyTables(
   const shared = createSharedWork<Awaited<QueryAnswer>>(clock);
   const joined = createJoinedWork<Awaited<QueryAnswer>>(clock);
   /**
-   * The generation that was read last. It can be out of date. That is safe: a generation never becomes current again, so if it is
-   * also the current one after `work`, it was current during all of `work`.
+   * The generation that was read last. An old value is safe, because a generation never becomes current again: if it is also the current one after
+   * `work`, the tables were not exchanged during `work`.
    */
   let known: number | undefined;
 
@@ -108,7 +108,6 @@ async function settled<T>(work: Promise<T>): Promise<{ readonly value: T } | { r
 
 type Timed = <T>(query: Promise<T>) => Promise<T>;
 
-/** Adds the time of each query to `timing`. */
 function timedBy(timing: RequestContext['timing']): Timed {
   return async (query) => {
     const startedAt = performance.now();

@@ -15,7 +15,7 @@ export interface StoredCheckpoints {
   readonly wholeAt: number | undefined;
 }
 
-/** Reads what earlier checks have stored, also those of other processes. */
+/** Reads the checkpoints that earlier checks of this process and of other processes have stored. */
 export async function readCheckpoints(
   { select }: Pick<Analytics, 'select'>,
   logId: string,

@@ -48,7 +48,7 @@ interface Fault {
 /** A fault that was reported, and by how much the number of rows exceeded the number of raw offsets at that time. */
 interface Reported extends Fault {
   readonly surplus: number;
-  /** False if reading the missing and repeated raw offsets failed. */
+  /** False if the search for the missing and repeated raw offsets failed. */
   readonly isLocated: boolean;
 }
 
@@ -61,14 +61,13 @@ const WHOLE_PAUSE_MS = 60 * 60_000;
 const CLOSE_WAIT_MS = 1_000;
 
 /**
- * Compares the outcomes in ClickHouse with the raw offsets every minute, for the present log. The checkpoint of a partition is the offset below
- * which each offset had exactly one outcome. Checkpoints are stored in the table `audit_checkpoints`, for the next start and for
- * `weir audit --since`. A check compares the raw offsets from the checkpoint on one by one. Below the checkpoint, it compares the number of rows,
- * which the projection `offsets` of the table shows without a scan. This number is also right if one row is missing and another row is
- * repeated. So the first check of a log, and then one check in a day, compares all raw offsets, which reads three columns of the whole table. If
- * such a check finds a fault, the next check compares all raw offsets again, to confirm the fault. So does the check that must confirm the end of a
- * fault. There is no check while an erasure or an expiry deletes rows, or while a swap exchanges the tables. `weir audit` compares everything at
- * any time.
+ * Compares the outcomes in ClickHouse with the raw offsets of the present log, every minute. The checkpoint of a partition is the offset below which
+ * each offset had exactly one outcome. Checkpoints are stored in the table `audit_checkpoints`, for the next start and for `weir audit --since`.
+ * From the checkpoint on, a check compares the raw offsets one by one. Below the checkpoint, it compares only the number of rows, which ClickHouse
+ * reads from the projection `offsets` without a scan. This number does not show a fault if one row is missing and another row is repeated. So the
+ * first check of a log, and then one check per day, compares all raw offsets, which reads three columns of the whole table. If such a check finds a
+ * fault, the next check also compares all raw offsets, to confirm the fault. The end of a fault is confirmed in the same way.
+ * There is no check while an erasure or an expiry deletes rows, or while a swap exchanges the tables. `weir audit` compares everything at any time.
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, wholeEveryMs = WHOLE_EVERY_MS } = deps;
@@ -79,7 +78,6 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const checkpoints = new Map<number, number>();
   /** The offset of the highest checkpoint of each partition in `audit_checkpoints`. It can be lower than the one in `checkpoints`. */
   const storedOffsets = new Map<number, number>();
-  /** The fault of each partition that was reported. */
   const reported = new Map<number, Reported>();
   /**
    * The partitions that the last check found unbalanced. A fault is reported only if the next check confirms it: an insert can be visible in
@@ -113,14 +111,14 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
     await store(all !== undefined && unbalanced.size === 0);
   }
 
-  /** Reads the stored checkpoints, and when a process, maybe another one, last compared all raw offsets and found no fault. */
+  /** Reads the stored checkpoints, and the time of the last check of any process that compared all raw offsets and found no fault. */
   async function readStored(): Promise<void> {
     const stored = await readCheckpoints(analytics, eventLog.logId);
     for (const [partition, offset] of stored.highest) {
       storedOffsets.set(partition, Math.max(offset, storedOffsets.get(partition) ?? 0));
       checkpoints.set(partition, Math.max(offset, checkpoints.get(partition) ?? 0));
     }
-    // The clock may have been ahead when the checkpoints were stored.
+    // The clock may have been ahead when the checkpoints were stored. The minimum prevents a time in the future.
     wholeAt = stored.wholeAt === undefined ? clock() : Math.min(stored.wholeAt, clock()) + wholeEveryMs;
   }
 
@@ -204,7 +202,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
     if (before?.surplus === surplus && (!isExact || (before.isLocated && isSame(before, fault)))) return false;
     if (fault.missing + fault.repeated === 0) {
       if (before !== undefined && !isExact && !wholeFailed) {
-        // A part of the reported fault may be left: only a comparison of all raw offsets shows it.
+        // A part of the reported fault may remain. Only a comparison of all raw offsets can show this.
         isWholeWanted = true;
         return false;
       }
@@ -250,7 +248,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   );
   return {
     async close() {
-      // The result of a running check is not needed.
+      // Does not wait for the end of a long check, because its result is not needed.
       await Promise.race([repeated.close(), pause(CLOSE_WAIT_MS, undefined, { ref: false })]);
     },
   };

@@ -1,6 +1,5 @@
 import type { PartitionPosition } from '@weir/ports/event-log';
 
-/** The outcomes of one raw partition in ClickHouse. */
 export interface StoredPartition {
   readonly log_id: string;
   readonly raw_partition: number;
@@ -24,11 +23,11 @@ export interface OutcomeCount {
   readonly records: number;
 }
 
-/** The dead letters that were redriven. */
+/** Counts of dead letters that were redriven (docs/glossary.md). */
 export interface RedrivenBooks {
-  /** The numbers of rows `dead` whose records were redriven. The new record has another outcome, or became a dead letter again. */
+  /** The numbers of rows `dead` that a redriven record has replaced. This record has its own row, with another outcome or again `dead`. */
   readonly superseded: readonly OutcomeCount[];
-  /** The number of dead letters of which more than one record is stored. It must be 0. */
+  /** The number of dead letters of which several redriven records are stored. It must be 0. */
   readonly redrivenTwice: number;
 }
 
@@ -42,7 +41,7 @@ export interface AuditReport {
     readonly erasing: number;
     /** A part of `expired`. */
     readonly expired_in_archive: number;
-    /** The number of dead letters of which more than one record is stored. */
+    /** See `RedrivenBooks.redrivenTwice`. */
     readonly redriven_twice: number;
   };
   readonly sites: readonly (Books & { readonly site_id: string })[];

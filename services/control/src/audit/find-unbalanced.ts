@@ -23,8 +23,8 @@ export const AUDIT_LIMITS = ' SETTINGS max_memory_usage = 2147483648, max_execut
 export interface ComparedPartition {
   readonly partition: number;
   /**
-   * The checkpoint: each lower offset had exactly one outcome in an earlier check. Faults below it are searched only if the number of the rows
-   * there, or of their different offsets, has changed since then.
+   * The checkpoint: an earlier check found exactly one outcome for each lower offset. Faults below the checkpoint are searched only if the number of
+   * rows below it, or the number of different offsets below it, has changed since then.
    */
   readonly from: number;
   /** Each offset below `end` must be stored. The table can also have higher offsets, which were inserted later. */

@@ -42,9 +42,10 @@ export async function readBooks(
 }
 
 /**
- * Counts the rows `dead` of redriven dead letters: all of them, or those that the condition selects. `by_offset` is the raw offset of the row. The
- * condition does not limit `redrivenTwice`. Call it before `readBooks`: an insert fills `records` before `dead_letter_attempts`, so `records` then
- * has each of these rows.
+ * Counts the rows with the outcome `dead` that a redriven record has replaced: all of them, or those that the condition selects. The column
+ * `by_offset` is the raw offset of the row. The condition does not limit `redrivenTwice`.
+ * Call it before `readBooks`. An insert fills `records` before `dead_letter_attempts`, so `readBooks` then also counts each row that this function
+ * has counted.
  */
 export async function readRedriven(
   { select }: Pick<Analytics, 'select'>,

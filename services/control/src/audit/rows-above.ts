@@ -14,7 +14,7 @@ export interface Condition {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Counts the rows of each partition. The projection `offsets` of the table has these numbers: no row is read. */
+/** Counts the rows of each partition. ClickHouse reads these numbers from the projection `offsets` of the table, and reads no rows. */
 export async function countPartitions(
   { select }: Pick<Analytics, 'select'>,
   logId: string,
@@ -30,9 +30,9 @@ export async function countPartitions(
 }
 
 /**
- * Selects the rows of these partitions from the raw offset `from(partition)` to `highest`. This leaves out rows that a writer has inserted since
- * `countPartitions`. `column`: the name of the column with the raw offset. The first condition on this column, with the
- * lowest `from` (`least`), lets ClickHouse use the index.
+ * Selects the rows of these partitions from the raw offset `from(partition)` to `highest`, so it leaves out rows that a writer has inserted since
+ * `countPartitions`. `column`: the name of the column with the raw offset. The condition with `least`, the lowest `from`, is redundant, but lets
+ * ClickHouse use the index.
  */
 export function rowsAbove(
   logId: string,

@@ -12,9 +12,9 @@ export interface BackupView {
   readonly bytes_stored: number | null;
   readonly backup_id: string | null;
   readonly error: string | null;
-  /** How many backups to the place of the schedule have failed since the last successful one. Backups on request to this place count too. */
+  /** How many backups to `WEIR_BACKUP_TO`, the target of the schedule, have failed since the last successful one. Requested backups count too. */
   readonly failed_attempts: number;
-  /** After a failed backup to this place, the next scheduled backup does not start before this time. Null if the last one did not fail. */
+  /** After a failed backup to this target, no scheduled backup starts before this time. Null if the last backup to this target did not fail. */
   readonly next_attempt_at: string | null;
 }
 

@@ -5,8 +5,8 @@ import type { Logger } from '@weir/runtime/logger';
 const LOOK_EVERY_MS = 100;
 
 /**
- * Resolves when all erasures that are missing in a restored backup were carried out again on the tables, or when the signal aborts. Weir
- * must not serve any request before that.
+ * Resolves when the erasures that are newer than a restored backup were carried out again on the tables, or when the signal aborts. Weir must not
+ * serve any request before that.
  */
 export async function untilRestoredErasuresEnd(
   registry: Pick<Registry, 'erasures'>,

@@ -45,7 +45,7 @@ interface RedriveBody extends LetterFilter {
   readonly dry_run?: boolean;
 }
 
-/** Lists the dead letters that were not redriven, or became dead letters again. */
+/** Lists the dead letters that were not redriven (docs/glossary.md), or whose redriven record became a dead letter again. */
 export async function listDeadLetters({ tables, clock }: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
   const read = readParameters(http.originalUrl, LETTERS_PARAMETERS);
   if ('problem' in read) return invalid(read.problem);
@@ -81,8 +81,8 @@ export async function showDeadLetter(deps: AdminDeps, { params, context }: Admin
 }
 
 /**
- * Redrives the dead letters with the given IDs, or up to `limit` that match the filter. The calls run one after the other. Without `dry_run`,
- * each first waits until all records of the log are stored, so a repeated call does not redrive the same letter twice.
+ * Redrives the dead letters with the given IDs, or up to `limit` that match the filter. Only one call runs at a time. Without `dry_run`, a call first
+ * waits until all records of the log are stored. It then sees what earlier calls redrove, so a repeated call does not redrive the same letter twice.
  */
 export async function redriveDeadLetters(deps: AdminDeps, { body }: AdminRequest<RedriveBody>): Promise<Reply> {
   if ('problem' in body) return invalid(body.problem);

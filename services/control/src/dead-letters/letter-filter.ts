@@ -21,7 +21,7 @@ export interface LetterCondition {
 
 export const LETTER_FILTERS = ['site', 'stage', 'reason', 'error', 'since', 'until'] as const;
 
-/** The position of the first raw record of a dead letter. */
+/** The position in `events.raw` of the record that became a dead letter. It stays the same when the letter is redriven. */
 export interface LetterPlace {
   readonly log: string;
   readonly partition: number;
@@ -41,7 +41,7 @@ export function readLetterId(text: string): LetterPlace | undefined {
   return { log, partition: Number(partition), offset: Number(offset) };
 }
 
-/** Selects the dead letters that were not redriven, or that became dead letters again. */
+/** Selects the dead letters that were not redriven, or whose redriven record became a dead letter again. */
 const OPEN = 'redriven_at IS NULL';
 
 export function letterCondition(filter: LetterFilter, nowMs: number): Checked<LetterCondition> {
@@ -64,7 +64,6 @@ export function letterCondition(filter: LetterFilter, nowMs: number): Checked<Le
   return { value: { sql: conditions.join(' AND '), params } };
 }
 
-/** Selects dead letters by their positions. */
 export function placesCondition(places: readonly LetterPlace[]): LetterCondition {
   const tuples = places.map(({ log, partition, offset }) => `('${log}', ${partition}, ${offset})`);
   return { sql: `(log_id, raw_partition, raw_offset) IN (${tuples.join(', ')})`, params: {} };

@@ -16,8 +16,8 @@ export type LetterRecordDeps = Pick<ControlDeps, 'eventLog' | 'registry' | 'addr
 const ONE_RECORD_BYTES = 1;
 
 /**
- * Makes the record that redrives a dead letter, or returns why it cannot be made. The record has the content and the time of receipt of the
- * first raw record. The salt of that day can be deleted before the new record is processed. So the client IP is encrypted again with the key
+ * Makes the record that redrives a dead letter, or returns why it cannot be made. The record has the content and the time of receipt of the first raw
+ * record. The salt of that day (docs/glossary.md) can be deleted before the new record is processed. So the client IP is encrypted again with the key
  * of today, and the record of a cookieless hit contains the visitor ID.
  */
 export async function letterRecord(
@@ -65,8 +65,8 @@ function addressOf({ sealedIp = '', ip = '' }: RawRecord, salt: string | undefin
 }
 
 /**
- * The UTC day of the log line of an imported hit, or an empty text for another cookieless hit. Undefined if the visitor ID was sent, or if
- * the record has none.
+ * For a cookieless hit, whose visitor ID must be computed: the UTC day of its line in the access log if the hit was imported, otherwise an empty
+ * text. Undefined for all other records.
  */
 function cookielessDay({ kind, body }: RawRecord, raw: Uint8Array): string | undefined {
   if (kind === 'import') return Number.isSafeInteger(body.timestamp) ? utcDay(body.timestamp as number) : undefined;

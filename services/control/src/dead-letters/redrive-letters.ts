@@ -35,8 +35,8 @@ export const REPLAYS =
 const APPEND_BYTES_MAX = 1024 * 1024;
 
 /**
- * Waits until each record that is in `events.raw` now has its outcome in `records` and in `dead_letter_attempts`. The result is false if that
- * takes too long.
+ * Waits until all records that `events.raw` has at the time of the call have their outcomes in `records` and in `dead_letter_attempts`. Resolves with
+ * false if that takes too long.
  */
 export async function waitUntilListed(deps: AdminDeps): Promise<boolean> {
   if (!(await waitUntilStored(deps, WAIT_MS))) return false;
@@ -46,8 +46,9 @@ export async function waitUntilListed(deps: AdminDeps): Promise<boolean> {
 
 /**
  * Appends a new record for each dead letter, and waits for the outcomes of the new records. With `isDryRun`, it appends nothing. Read the letters
- * after `waitUntilListed`, so that their `attempts` are up to date. The process may be killed at any moment: an appended record is processed anyway,
- * and without an append the dead letter does not change. If two records redrive the same attempt, the second one becomes a duplicate.
+ * after `waitUntilListed`, so that their `attempts` are up to date. The process may be killed at any moment: a record that was appended is processed
+ * anyway, and a letter whose record was not appended stays unchanged. If two records have the same attempt number of one letter, the second one
+ * becomes a duplicate.
  */
 export async function redriveLetters(
   deps: AdminDeps,
@@ -82,8 +83,8 @@ function problemOf(result: LetterResult['result'], found: { readonly reason: str
 }
 
 /**
- * Appends the records in their order. Returns the error reply if the log did not store all of them. A replay can have begun while the call waited. It
- * takes account only of letters that were redriven before it began, so this function checks for a replay before each append.
+ * Appends the records in their order. Returns an error reply if the log did not store all of them. A replay can begin while this call runs, and it
+ * considers only letters that were redriven before its start. So this function checks for a replay before each append.
  */
 async function append(
   { eventLog, registry }: Pick<AdminDeps, 'eventLog' | 'registry'>,

@@ -4,15 +4,15 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { ReplayedRow } from '../replay/replay-scope.ts';
 
 /**
- * The records of dead letters that were redriven. Their content is in the log a second time, in the redriven records. If a replay stored
- * them, because the reason of the failure is gone, their content would be stored twice. A replay therefore gives them their former outcome.
- * No dead letter is redriven while there is a replay, and a replay begins when the tables show all that were redriven before. A record that another
- * process nevertheless appended at that moment is found by `countStoredTwice`.
+ * The dead letters that were redriven. Their content is in the log twice: in the record that failed, and in the redriven record. A replay may be able
+ * to process the failed record now, and would then store the content twice. So a replay gives the failed record its former outcome `dead`. Weir
+ * redrives no dead letters while there is a replay, and a replay begins only when the tables show all letters that were redriven before. If another
+ * process nevertheless appends a redriven record at that moment, `countStoredTwice` finds it.
  */
 export interface RedrivenRows {
-  /** The line of the dead letter for this row, or the line of the row itself if it was not redriven. */
+  /** The line that a replay stores for this row: the line of the dead letter if it was redriven, otherwise the line of the row. */
   line(logId: string, partition: number, row: ReplayedRow): Uint8Array;
-  /** Whether the enricher of a replay must not process this record: the live enricher could not process it either. */
+  /** True if the enricher of a replay must skip this record, because the live enricher failed on it and it was redriven. */
   isHidden(logId: string, partition: number, rawOffset: number): boolean;
 }
 
@@ -30,7 +30,6 @@ interface DeadRow {
   readonly stage: string;
 }
 
-/** Reads the dead letters of the live tables that were redriven. */
 export async function readRedrivenRows({
   analytics,
   live,
@@ -57,8 +56,8 @@ export async function readRedrivenRows({
 }
 
 /**
- * Counts the dead letters that were redriven, but that the shadow tables have stored as rows. Call it when both sets of tables have the same records,
- * before a swap.
+ * Counts the redriven dead letters whose failed record the shadow tables (docs/glossary.md) have stored as a row. Call it before a swap, when both
+ * sets of tables have the same records.
  */
 export async function countStoredTwice({
   analytics,
@@ -66,7 +65,7 @@ export async function countStoredTwice({
   shadow,
 }: Pick<ShadowTables, 'analytics' | 'live' | 'shadow'>): Promise<number> {
   const places = redrivenPlaces(live);
-  // The place of a row is not in the primary key. The first condition prevents that all rows are read although no letter was redriven.
+  // This query reads all rows, because positions in the log are not in the primary key. The first condition avoids that if no letter was redriven.
   const [row] = await analytics.select<{ n: number | string }>(
     `SELECT count() AS n FROM ${shadow}.records
      WHERE (SELECT count() FROM (${places})) > 0 AND outcome IN ('row', 'identify') AND (log_id, raw_partition, raw_offset) IN (${places})`,

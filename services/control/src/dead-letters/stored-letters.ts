@@ -88,7 +88,7 @@ export interface AttemptOutcome {
   readonly error: string;
 }
 
-/** Reads the outcomes of attempts, by the ID of the dead letter. An attempt without an outcome is missing. */
+/** Reads the outcomes of attempts, by the ID of the dead letter. The map has no entry for an attempt without an outcome. */
 export async function readOutcomes(
   { select }: Pick<ReadableTables, 'select'>,
   attempts: readonly (LetterPlace & { readonly attempt: number })[],
@@ -110,7 +110,6 @@ export async function readOutcomes(
   );
 }
 
-/** A dead letter in the answers of the admin API. */
 export function letterView(letter: StoredLetter) {
   return {
     letter_id: letterId(letter),

@@ -19,7 +19,7 @@ export interface EraseArchive {
   /** The progress of an earlier attempt, from which this one continues. */
   readonly begun: ArchiveErasure;
   readonly clock: () => number;
-  /** Throws when another process has taken over. Called before each segment. */
+  /** Throws when another process has taken over the erasure. Called before each segment. */
   readonly assertOwn: () => void;
   readonly report: (progress: ArchiveErasure) => Promise<void>;
 }
@@ -28,8 +28,8 @@ const REPORT_EVERY_MS = 5_000;
 const EMPTY = new Uint8Array(0);
 
 /**
- * Returns the erasures that were done while Weir had no archive, oldest first. If the topics still had their records when Weir got one, the
- * archive has these records.
+ * Returns the erasures that were done while Weir had no archive, oldest first. If the topics still had the erased records when the archive was set
+ * up, the archive now contains them.
  */
 export function endedWithoutArchive(registry: Pick<Registry, 'erasures'>): readonly Erasure[] {
   return registry.erasures().filter(({ phase, archiveEnds: ends }) => phase === 'done' && ends === undefined);
@@ -115,7 +115,7 @@ async function eraseRaw(
   /** Whether the raw record contains a text that is the ID of an erased person. Dead letters are searched in the same way. */
   const names = (record: StoredRecord): boolean => {
     const text = textOf(record.value).toString();
-    // The tombstone (docs/glossary.md) is compared with the time of the append, which is about the time of receipt.
+    // A tombstone (docs/glossary.md) applies to records that were received before a time. The time of the append is about the time of receipt.
     return text.includes(siteId) && (erases?.letter(letterTexts(text), record.appendedAt) ?? false);
   };
   if (!stored.hasLog(range.logId)) return (record) => (names(record) ? blank(record) : record);

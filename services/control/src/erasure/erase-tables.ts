@@ -12,10 +12,10 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
 export async function eraseTables(task: EraseTables): Promise<void> {
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
-  // An insert writes to the tables one after the other. Its rows in other tables may have been deleted above, although its rows in
-  // `records` cannot be read yet. After the wait, the refill below reads them.
+  // A running insert writes to the tables one after the other. Some of its rows in other tables may have been deleted above, while its rows in
+  // `records` are not visible yet. After the wait, the refill below can read them.
   await task.analytics.runningInsertsEnd(task.database);
-  // This comes after the wait, because a build of these days may have been running until then. No other build begins meanwhile.
+  // This comes after the wait, because a build of these days may run until then. No build begins during an erasure.
   await invalidateBuilds(task);
   await removeSlots(task);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
@@ -124,7 +124,10 @@ async function invalidateBuilds({ analytics, database, person, assertOwn }: Eras
   await analytics.change(`ALTER TABLE ${database}.visit_days DELETE WHERE ${where}`);
 }
 
-/** Removes slots only on the days whose builds are removed. On other days, the visitor has rows of other persons, and all rows without a visitor have the same key. */
+/**
+ * Removes slots (docs/glossary.md) only on the days that `invalidateBuilds` removes. On other days, the slots of a visitor can belong to other
+ * persons, and all rows without a visitor have the same `visitor_key`.
+ */
 async function removeSlots(task: EraseTables): Promise<void> {
   const ofVisitor = madeFrom(task, 'visitor_key', 'visitor_key', "outcome = 'row'");
   await remove(
@@ -172,8 +175,8 @@ async function refill(task: EraseTables, view: string, table: string, rows: stri
 }
 
 /**
- * Flags the visits of which only some rows are erased, so that reports compute them from their rows: the sums of the remaining stamps would be
- * wrong (docs/decisions/0033).
+ * Flags the visits of which only some rows are erased. Reports then compute these visits from their rows, because the sums of the remaining stamps
+ * (docs/glossary.md) would be wrong (docs/decisions/0033).
  */
 async function flagVisits({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
   const erased = `SELECT session_id FROM ${database}.records WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;

@@ -9,7 +9,7 @@ export interface EraseTables {
   readonly person: PersonSql;
   /** Part of the deduplication tokens, so that each erasure has its own tokens. */
   readonly erasureId: string;
-  /** Throws when another process has taken over. Called before each statement that changes a table. */
+  /** Throws when another process has taken over the erasure. Called before each statement that changes a table. */
   readonly assertOwn: () => void;
   /** Receives the number of rows of a table before they are deleted. */
   readonly count: (table: string, rows: number) => Promise<void>;

@@ -4,7 +4,7 @@ import { personSql } from './person-sql.ts';
 
 interface Device {
   readonly visitor_id: string;
-  /** The times at which the device got another user, in order, each with whether the new user is erased. */
+  /** When the device got another user (Unix milliseconds), and whether that user is erased, in order of time. */
   readonly changes: readonly (readonly [since: number | string, isErased: boolean | number])[];
 }
 

@@ -20,7 +20,10 @@ export interface PersonSql {
   readonly records: string;
   /** A condition that is true if the column contains the profile ID of an erased user. Never true if `whole`: the tombstone then names no user. */
   readonly isProfile: (column: string) => string;
-  /** Conditions for rows whose records have expired: on a visitor ID that was seen at a time, and on a user ID. */
+  /**
+   * Conditions for rows whose records have expired: whether the row belongs to an erased visitor (`seenAt` is the time of the row), or to an erased
+   * user.
+   */
   readonly isVisitor: (column: string, seenAt: string) => string;
   readonly isUser: (column: string) => string;
 }

@@ -11,14 +11,15 @@ export interface ErasureRequest {
   readonly users: readonly string[];
   /** True if all records of the site are erased. */
   readonly whole: boolean;
-  /** `createdAt` of the site, if the erasure also removes it. Then records that gateways accept until they know of the removal are erased too. */
+  /**
+   * `createdAt` of the site if the erasure also removes the site. Then it also erases records that gateways accept before they know of the removal.
+   */
   readonly removesSite?: number;
 }
 
 /** After this time, a change of the registry has reached every process. */
 export const REGISTRY_LAG_MS = 2_000;
 
-/** The maximum number of erasures that wait or run. */
 const OPEN_ERASURES_MAX = 100;
 export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most there can be: try again when one is done`;
 /** The number of receipts of finished erasures that are kept. */

@@ -33,7 +33,7 @@ export interface ErasureWork extends ErasureDeps {
   readonly signal: AbortSignal;
   /** Writes the list of tombstones (docs/glossary.md) into the place of the scheduled backups, so that a restore erases the person again. */
   readonly publish?: (() => Promise<void>) | undefined;
-  /** When the last part of a table that a repair has moved away will be removed: see `ControlDeps` in control-deps.ts. */
+  /** See `ControlDeps` in control-deps.ts. */
   readonly detachedUntil: () => number | undefined;
   /** True if all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;
@@ -46,7 +46,7 @@ export class Taken extends Error {
   override readonly name = 'Taken';
 }
 
-/** The error if an erasure must wait for the archiver. This is no failure, but can take hours, so other erasures go on meanwhile. */
+/** The error if an erasure must wait for the archiver. This is not a failure, but the wait can take hours, so other erasures run meanwhile. */
 export class Waits extends Error {
   override readonly name = 'Waits';
 }
@@ -59,16 +59,16 @@ const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, record
 
 /**
  * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
- * 1. `waiting`: removes the site if the erasure does that. Then waits until every record that was in the log at the time of the request is
- *    stored. Records of the person from that time or before are then no longer stored, because the enrichers apply the tombstone.
- * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone. If there are any, waits again until every record
- *    that is in the log is stored: an enricher can have processed records of these devices before it had the new entries.
+ * 1. `waiting`: removes the site, if this was requested. Then waits until every record that was in the log at the time of the request is stored.
+ *    After that, no more records of the person from before the request are stored, because the enrichers apply the tombstone.
+ * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone. If there are any, waits again until every record that
+ *    is in the log is stored: an enricher can have processed records of these devices before it had the new entries.
  * 3. `deleting`: deletes the state and the rows.
- * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the
- *    records of the person from segments and Parquet files. The same pass does this for the erasures of the site that were done while there
- *    was no archive.
- * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with `Waits` or the error
- * of a dependency, call it again later.
+ * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the records of
+ *    the person from segments and Parquet files. The same pass also does this for older erasures of the site that were done while there was no
+ *    archive.
+ * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with `Waits` or the error of a dependency,
+ * call it again later.
  */
 export async function runErasure(work: ErasureWork, erasureId: string): Promise<void> {
   const { registry, analytics, clock, workerId, signal } = work;
@@ -126,7 +126,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
   /**
    * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only if `ends` is not set. After a
-   * failure, call it again. A newer site with the same ID stays: a process that was paused can have stored an old state of a complete erasure.
+   * failure, call it again. It does not remove a newer site with the same ID. Such a site can exist if a process that was paused has replaced the
+   * state of a complete erasure by an older state.
    */
   async function removeSite(): Promise<void> {
     const { siteId, removesSite } = own();
@@ -140,7 +141,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
       for (const part of partsOf()) await registry.putTombstone({ ...part, at });
       await update({ at });
       await pause(Math.max(0, at - clock()), undefined, { signal });
-      // Another process can have stored a change of the site after the removal.
+      // Another process can have stored a change of the site after the removal. The site is then removed again.
     } while (registry.site(siteId) !== undefined);
     assertOwn();
     // Also removes the keys and other rows that other processes stored before they knew of the removal.
@@ -152,7 +153,10 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     return positions.map(({ first, end }) => (end > first ? end : 0));
   }
 
-  /** Rejects if the tables get no record of a partition for a while, so that other erasures can go on. */
+  /**
+   * Waits until the tables have all records before these ends. Rejects if the records of a partition make no progress for `stalledMs`, so that other
+   * erasures can run.
+   */
   async function storedUpTo(ends: readonly number[]): Promise<void> {
     const { eventLog, stalledMs = STALLED_MS } = work;
     for (const [partition, end] of ends.entries()) {
@@ -174,7 +178,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const asked = partsOf();
     const [first] = asked;
     if (first === undefined) throw new Error(`the erasure ${erasureId} has no tombstone`);
-    // An insert fills `records` before the tables of links and payment customers, which `findLinked` reads.
+    // A running insert may have filled `records`, but not yet the tables of links and payment customers, which `findLinked` reads.
     const live = (await liveAndShadow(analytics)).find((one) => Boolean(one.live));
     await analytics.runningInsertsEnd(live?.name ?? '');
     const linked = await findLinked(analytics, { ...first, entries: asked.flatMap(({ entries }) => entries) });
@@ -182,7 +186,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const added = linked.filter((entry) => !entries.includes(entry));
     assertOwn();
     for (const part of tombstoneParts({ ...first, part: asked.length }, added)) await registry.putTombstone(part);
-    // This is needed even if an earlier attempt has added all entries, because that attempt may have ended before this wait.
+    // This wait is needed even if an earlier attempt has added all entries, because that attempt may have ended before its wait.
     if (linked.length > 0) {
       if (!work.alone) await pause(REGISTRY_LAG_MS, undefined, { signal });
       await storedUpTo(await readEnds());
@@ -245,7 +249,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   async function finish(): Promise<void> {
-    // An erasure that was done before there was an archive keeps its time: the tables have not changed since.
+    // An erasure that was done before there was an archive keeps its `finishedAt`, because it does not change the tables again.
     if (own().finishedAt === undefined) await update({ finishedAt: clock() });
     await publish();
     const detachedUntil = work.detachedUntil();

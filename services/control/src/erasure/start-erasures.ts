@@ -8,7 +8,7 @@ import { isSwapping } from './request-erasure.ts';
 import { type ErasureDeps, isFree, problemText, runErasure, Taken, Waits } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
-  /** When the last part of a table that a repair has moved away will be removed: see `ControlDeps` in control-deps.ts. */
+  /** See `ControlDeps` in control-deps.ts. */
   readonly detachedUntil: () => number | undefined;
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;
@@ -26,7 +26,7 @@ export interface StartErasuresDeps extends ErasureDeps {
 const LOOK_EVERY_MS = 1_000;
 /** The pause after the first failure of an erasure. It doubles with each further failure, up to `RETRY_AFTER_MS_MAX`. */
 const RETRY_AFTER_MS = 2_000;
-/** Less than `WORKER_LOST_MS`, because an erasure that waits for its retry does not report. */
+/** Less than `WORKER_LOST_MS`: an erasure does not report while it waits for its retry, and other processes must not take it over. */
 const RETRY_AFTER_MS_MAX = 20_000;
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
@@ -47,8 +47,9 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const retryAt = ({ erasureId }: Erasure): number => failed.get(erasureId)?.retryAt ?? 0;
 
   /**
-   * Returns the erasure to carry out next. An erasure waits until older ones of its site have found their persons, because it can delete the
-   * rows that they need for this. If failed attempts take longer than their pauses, strict order by age would always choose the same few.
+   * Returns the erasure to carry out next: the oldest one that has not failed, or else the one whose retry was due first. An erasure waits until all
+   * older ones of its site have found their persons, because it could delete rows that they need for this. The order is not only by age: if attempts
+   * take longer than the pauses between them, a few old erasures that fail would block all others.
    */
   function nextOf(open: readonly Erasure[]): Erasure | undefined {
     const isBlocked = ({ siteId }: Erasure, nth: number): boolean =>
@@ -87,9 +88,9 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   }
 
   /**
-   * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if there is no such erasure
-   * whose records can have been archived since. Call it only if all erasures are done: open erasures are limited, and a damaged segment stops
-   * each of them.
+   * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if there is none whose records can be
+   * in the archive. Call it only if all erasures are done: the number of open erasures is limited, and while a segment is damaged, a reopened erasure
+   * stays open.
    */
   async function reopen(): Promise<Erasure | undefined> {
     const { archive, eventLog, topics } = deps;
@@ -112,7 +113,8 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
       const erasure = open.length > 0 ? nextOf(open) : await reopen();
-      // The erasure that another process carries out is not always the first one, because the removal of a site changes the order.
+      // All open erasures are checked: the one that another process carries out is not always the first, because the removal of a site changes the
+      // order.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;
       await work(erasure);

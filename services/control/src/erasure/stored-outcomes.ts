@@ -11,8 +11,8 @@ type Outcome = 'erased' | 'unnamed';
 export interface StoredOutcomes {
   hasLog(logId: string): boolean;
   /**
-   * Returns the outcomes by raw offset (docs/glossary.md), for all records of the range and maybe for more. Raw offsets with another outcome are not in
-   * the map. Reading the ranges in order is cheap, because one query then reads the rows for many ranges.
+   * Returns the outcomes by raw offset (docs/glossary.md), for all records of the range and maybe for more. Raw offsets of other records are not in
+   * the map. Call it for the ranges in order: one query then reads the rows for many ranges.
    */
   read(range: SegmentRange): Promise<ReadonlyMap<number, Outcome>>;
 }
@@ -27,7 +27,7 @@ interface Page {
 }
 
 const PAGE_ROWS = 100_000;
-/** With more outcomes than this, those before the requested range are forgotten: they are read again if they are needed. */
+/** If more outcomes than this are in memory, those before the requested range are removed. They are read again if they are needed. */
 const OUTCOMES_MAX = 4 * PAGE_ROWS;
 
 export async function createStoredOutcomes({ select }: Pick<Analytics, 'select'>): Promise<StoredOutcomes> {

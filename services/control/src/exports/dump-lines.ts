@@ -19,9 +19,9 @@ WHERE site_id = {site:String}
   AND outcome IN {outcomes:Array(String)}`;
 
 /**
- * A dump is sorted by the month of received_at. The table `records` has one partition per month, and one insert can contain rows of
- * only one partition. With sorted rows, the writer that imports them makes few inserts. Within a month, the rows have the order of
- * the table's sorting key, so ClickHouse merges sorted parts and does not sort.
+ * A dump is sorted by the month of received_at. The table `records` has one partition per month, and one insert can contain rows of only one
+ * partition. So the writer needs few inserts when the sorted dump is imported. Within a month, the rows have the order of the table's sorting key, so
+ * ClickHouse only merges sorted parts and does not sort.
  */
 const MONTHS = `SELECT DISTINCT toYYYYMM(received_at) AS month\n${ROWS}\nORDER BY month`;
 const OF_MONTH = `SELECT ${DUMP_COLUMNS.map((column) => VALUES[column] ?? column).join(', ')}

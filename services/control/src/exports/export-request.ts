@@ -15,7 +15,6 @@ export interface ExportRequest {
   readonly filters: readonly Filter[];
 }
 
-/** Checks the query parameters of an export of this kind. */
 export function readExportRequest(site: Site, kind: ExportKind, query: Query): Checked<ExportRequest> {
   const format = readChoice('format', query.format, EXPORT_FORMATS);
   if ('problem' in format) return format;

@@ -50,8 +50,8 @@ export function exportStatement(
           ...(untilMs === undefined ? [] : [`${time} < fromUnixTimestamp64Milli({to:Int64})`]),
         ]),
   ];
-  // The columns are converted outside of this subquery. In ClickHouse, a condition uses the alias of a converted column instead of
-  // the column with the same name.
+  // The columns are converted outside of this subquery. If this subquery converted them, the condition would use the converted values: in ClickHouse,
+  // a condition uses the alias of a column instead of the column with the same name.
   const rows = `SELECT ${columns.map(({ name }) => name).join(', ')} FROM ${kind} WHERE ${conditions.join(' AND ')}`;
   const sql = `${isFiltered ? `${tables}\n` : ''}SELECT ${selected(columns, format, 'found')}\nFROM (${rows}) AS found`;
   return { sql, params: parameters.values };

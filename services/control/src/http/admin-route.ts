@@ -69,7 +69,7 @@ export function mountAdminRoutes(router: Router, routes: readonly AdminRoute[], 
 const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
 const ANONYMOUS: Caller = { viewer: undefined, session: undefined };
-/** The callers of requests that a route has let pass. */
+/** The callers of the requests that `requireRole` has accepted. */
 const callers = new WeakMap<Request, Caller>();
 
 /** Answers 401 without valid credentials, and 403 if the caller's role is not enough. This happens before the body is read. */
@@ -88,7 +88,6 @@ function requireRole(role: Role, { signIn }: AdminDeps): RequestHandler {
   };
 }
 
-/** Answers 405: the path exists, but not with this method. */
 export function methodNotAllowed(allow: string): RequestHandler {
   return (request, response) => {
     response.set('Allow', allow);
@@ -150,8 +149,8 @@ async function handleAtOnce<T>(
 }
 
 /**
- * Accepts any Content-Type. A page of another origin cannot send the Authorization header without a CORS preflight, and `SignIn.callerOf` refuses
- * its requests with a session cookie.
+ * Accepts any Content-Type. This allows no request forgery: a page of another origin cannot send the Authorization header without a CORS preflight,
+ * and `SignIn.callerOf` refuses its requests with a session cookie.
  */
 function readJsonObject({ bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): RequestHandler[] {
   return [

@@ -27,7 +27,6 @@ export function compileBody<T>(schema: object): (body: object) => Checked<T> {
   };
 }
 
-/** Returns a message that names the field and the rule that it broke. */
 function problemOf(error: ErrorObject | undefined): string {
   if (error === undefined) return 'the body is invalid';
   const path = error.instancePath.slice(1).replaceAll('/', '.');

@@ -7,7 +7,6 @@ export interface RequestContext {
   readonly timing: ServerTiming;
 }
 
-/** How long the parts of an answer took, in milliseconds. */
 export interface ServerTiming {
   /** The time for which the request waited before its first query. */
   queueMs: number;

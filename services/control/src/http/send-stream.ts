@@ -30,7 +30,7 @@ export async function sendStream(
   const { stream, contentType, fileName, headers } = reply;
   response.status(200).set({ ...headers, 'Content-Type': contentType });
   if (fileName !== undefined) response.set('Content-Disposition', `attachment; filename="${fileName}"`);
-  // While no byte waits for the client, ClickHouse is slow and not the client. The next byte starts the timer again.
+  // If no byte waits for the client, ClickHouse is slow and not the client, so the connection stays open. The next byte starts the timer again.
   response.setTimeout(stallMs, () => {
     if (response.writableLength > 0) response.destroy();
   });

@@ -17,13 +17,16 @@ export interface ImportDeskDeps {
   readonly closing: AbortSignal;
 }
 
-/** What imports need. The leases and the restored rows are forgotten at the end of a term, because another process can then append rows. */
+/**
+ * What imports need during one term (import-term.ts). The leases and the restored rows are forgotten at the end of the term, because another process
+ * can then append rows.
+ */
 export interface ImportDesk {
   readonly importLeases: ImportLeases;
   readonly restoredRows: RestoredRows;
   /**
-   * The log and the registry. Before each append and before each change of the ledger, they check that the term has not ended. If it has, `append`
-   * and `putImport` reject with `partition_lost`, and nothing is written.
+   * The log and the registry. `append`, and `putImport`, which changes the ledger of imports, first check that the term has not ended. If it has,
+   * they reject with `partition_lost` and write nothing.
    */
   readonly eventLog: EventLog;
   readonly registry: Registry;

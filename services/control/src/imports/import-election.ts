@@ -23,11 +23,11 @@ export interface ImportElection {
 }
 
 /**
- * A process that lost the election without knowing it can have passed the fence just before another one was elected. Its append then arrives in the
- * log at most 12 s after the fence: `FENCE_MS_MAX`, 1.7 s for the append, and `SETTLE_MS` (append-result.ts).
+ * A process can pass the fence (pass-fence.ts) just before it loses the election. Its append arrives in the log at most 12 s after the fence:
+ * `FENCE_MS_MAX`, 1.7 s for the append, and `SETTLE_MS` (append-result.ts).
  */
 export const TERM_SETTLE_MS = 12_000;
-/** A process that is not elected this long after it took part, or after it lost its term, is not going to be elected soon. */
+/** If a process is not elected within this time after it joined the group or lost its term, it answers that another process accepts imports. */
 export const DECIDED_WITHIN_MS = 20_000;
 const POLL_MS = 50;
 
@@ -54,7 +54,7 @@ export async function startImportElection(deps: ImportElectionDeps): Promise<Imp
         return ends;
       },
     };
-    // Each process passes the fence, which commits, before it appends. Without a commit, there is no append to wait for.
+    // Each process commits (`passFence`) before it appends. So if the partition has no commit, no append of another process can be in flight.
     const own = { term, beginsAt: handle.committed === undefined ? clock() : clock() + TERM_SETTLE_MS };
     led = own;
     const end = (): void => {

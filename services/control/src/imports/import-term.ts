@@ -1,4 +1,4 @@
-/** The time in which a process accepts imports. No other process does so in this time. */
+/** The time in which a process accepts imports. No other process accepts imports during this time. */
 export interface ImportTerm {
   /** Rejects with `partition_lost` if another process was elected, and with `event_log_unavailable` if this is not known. */
   fence(): Promise<void>;
@@ -6,5 +6,5 @@ export interface ImportTerm {
   run<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** The term of a process that is the only one with the data. */
+/** The term of a process that needs no election, because it is the only process with the data. */
 export const SOLE_TERM: ImportTerm = { fence: async () => undefined, run: (task) => task() };

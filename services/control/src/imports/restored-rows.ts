@@ -23,8 +23,8 @@ const SITES_MAX = 16;
 const WAIT_MS = 15_000;
 
 /**
- * What this process knows about the rows of a site. A row exists if it is in the tables, or if it was appended so recently that the
- * tables may not have it yet (`unconfirmed`).
+ * What this process knows about the rows of a site. The site has a row if the row is in the tables, or if it was appended so recently that the tables
+ * may not have it yet (`unconfirmed`).
  */
 interface SiteRows {
   readonly runExclusive: RunExclusive;

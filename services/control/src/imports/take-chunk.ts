@@ -15,10 +15,10 @@ type ChunkDeps = Omit<AdminDeps, keyof ImportDesk> & ImportDesk;
 const WAITING = 'waiting until the pipeline has stored all records of the log';
 
 /**
- * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger, appends its hits or rows to the log, and
- * marks the lines as done. After a failure between two steps, the chunk is still pending, and the next attempt appends only the
- * hits that the log does not have. Repeating a chunk that is done changes nothing. For a dump, every chunk is compared with the stored
- * rows, and not only after a failure, because another dump can contain the same rows.
+ * Imports the next chunk of a file in three steps: marks its lines as pending in the ledger (a row of the registry), appends its hits or rows to the
+ * log, and marks the lines as done. After a failure between two steps, the chunk is still pending, and the next attempt appends only the hits that
+ * the log does not have. Repeating a chunk that is done changes nothing. The rows of a dump are always compared with the stored rows, and not only
+ * after a failure, because another dump can contain the same rows.
  */
 export async function takeChunk(
   deps: ChunkDeps,
@@ -71,8 +71,8 @@ async function appendChunk(
 }
 
 /**
- * Returns the hits to append: all hits, but of the pending lines only those that the log does not have. If the ledger is older than the tables, all
- * lines count as pending. Otherwise an error reply.
+ * Returns the hits to append: the hits of new lines, and those hits of pending lines that the log does not have. If the ledger is older than the
+ * tables, all lines count as pending. Returns an error reply if it cannot be known now which hits the log has.
  */
 async function hitsToAppend(
   deps: ChunkDeps,

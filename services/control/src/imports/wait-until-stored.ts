@@ -6,9 +6,9 @@ import type { SteadyTables } from '../steady-tables.ts';
 const POLL_MS = 25;
 
 /**
- * Waits until each record that is in `events.raw` now has its outcome in ClickHouse. The result is false if that takes longer
- * than `withinMs`. The function compares the end of each partition with the highest raw offset in ClickHouse. Committed offsets do not
- * suffice, because they do not show records that are between the enricher and the writer.
+ * Waits until all records that `events.raw` has at the time of the call have their outcomes in ClickHouse. Resolves with false if that takes longer
+ * than `withinMs`. Compares the end of each partition with the highest raw offset (docs/glossary.md) in ClickHouse. Committed offsets would not show
+ * records that are between the enricher and the writer.
  */
 export async function waitUntilStored(
   deps: {

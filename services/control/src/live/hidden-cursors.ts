@@ -25,7 +25,10 @@ interface HiddenCursorsDeps {
 
 export function createHiddenCursors({ registry, randomBytes }: HiddenCursorsDeps): HiddenCursors {
   const ownSecret = randomBytes(KEY_BYTES);
-  /** All processes share the secret of the sessions. This secret does not exist before the first user has signed in. */
+  /**
+   * The key comes from the secret of the sessions, which all processes share. Before the first sign-in, there is no such secret, and each process
+   * uses its own.
+   */
   const key = (): Buffer => {
     const shared = registry.sessionSecret()?.secret;
     const secret = shared === undefined ? ownSecret : Buffer.from(shared, 'hex');

@@ -8,12 +8,12 @@ import type { TopicRecord } from '../topics/topic-record.ts';
 import type { IsWanted } from './live-request.ts';
 
 const POLL_MS = 250;
-/** A listener without new records is sent a line after this time, because proxies close connections that are silent for longer. */
+/** A listener gets a line after this time even without new records, because proxies close connections that are silent for longer. */
 const KEEP_ALIVE_MS = 15_000;
 /** If a connection breaks, the browser connects again after this time. */
 const RETRY_MS = 2_000;
 const RECORDS_PER_PAGE = 100;
-/** A listener that is behind by more records in a partition skips records, so that it is behind by this number. */
+/** A listener that is more than this number of records behind in a partition skips the oldest of them. */
 const BEHIND_RECORDS_MAX = 5_000;
 
 export interface LiveListener {

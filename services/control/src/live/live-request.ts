@@ -7,10 +7,8 @@ export const LIVE_PARAMETERS = ['outcome', 'contains'] as const;
 export const LIVE_OUTCOMES: readonly Outcome[] = ['row', 'identify', 'duplicate', 'dropped', 'dead'];
 export const CONTAINS_CHARS_MAX = 256;
 
-/** Decides whether a listener wants a record. */
 export type IsWanted = (record: TopicRecord) => boolean;
 
-/** Reads the query parameters of a request for live events. Returns the filter of this client, or the problem with the parameters. */
 export function readLiveRequest(url: string): Checked<IsWanted> {
   const read = readParameters(url, LIVE_PARAMETERS);
   if ('problem' in read) return read;

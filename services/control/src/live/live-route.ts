@@ -10,7 +10,7 @@ import { liveEvents } from './live-events.ts';
 import { readLiveRequest } from './live-request.ts';
 import { shownToViewers } from './shown-to-viewers.ts';
 
-/** The maximum number of listeners of all sites together, in one process. Each listener asks the log for its end four times a second. */
+/** The maximum number of listeners of all sites together, in one process. Each listener asks the log four times a second for the end of the topic. */
 export const LISTENERS_MAX = 32;
 /** The maximum number of listeners of one site, so that one viewer cannot take the places of all sites. */
 export const LISTENERS_PER_SITE_MAX = 16;
@@ -42,7 +42,7 @@ export function live(deps: AdminDeps, { params, http, caller, context }: AdminRe
     isAllowed: () => registry.site(siteId) !== undefined && !('status' in signIn.callerOf(http)),
     signal: AbortSignal.any([context.signal, deps.closing]),
   });
-  // One text is held ready for the connection, so a slow listener stops the reading of the log.
+  // The stream buffers only one text. So if the listener is slow, `liveEvents` stops reading the log.
   const stream = Readable.from(events, { highWaterMark: 1 });
   const open = runLive(siteId, () => new Promise<void>((resolve) => void stream.once('close', resolve)));
   if (open !== undefined) return reply(stream);

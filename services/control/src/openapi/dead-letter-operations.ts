@@ -56,7 +56,6 @@ const RESULT: Schema = object({
   problem: { ...nullableText, description: 'Why it cannot be redriven, or its new error.' },
 });
 
-/** The descriptions of the calls for dead letters in the OpenAPI document. */
 export const DEAD_LETTER_OPERATIONS = {
   listDeadLetters: {
     id: 'listDeadLetters',

@@ -51,7 +51,6 @@ const OWN: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The OpenAPI texts of the goals of a site and of their report. */
 export const GOAL_OPERATIONS = {
   listGoals: {
     id: 'listGoals',

@@ -68,7 +68,7 @@ const required = [...Object.keys(head), 'totals', 'buckets', 'interval'];
 export const parametersOf = (names: readonly QueryName[]): readonly Schema[] =>
   names.map((name) => ({ name, in: 'query', ...REPORT_PARAMETER_SCHEMAS[name] }));
 
-/** The descriptions of the calls for stats, breakdowns and custom properties in the OpenAPI document. docs/stats.md defines each number. */
+/** docs/stats.md defines each number of these reports. */
 export const REPORT_OPERATIONS = {
   stats: {
     id: 'stats',

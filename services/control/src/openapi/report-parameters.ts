@@ -21,7 +21,7 @@ const OFFSET = '(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])';
 /** A date, or an ISO 8601 time from 1970 (inclusive) to 2100 (exclusive). Weir also accepts other spellings of ISO 8601. */
 const MOMENT: Schema = { ...text, pattern: `^(?:${DATE})(?:T${TIME}${OFFSET}?)?$` };
 
-// A plain character of a filter value. The patterns of a filter do not limit the length of its values: they would be too large for some tools.
+// An unescaped character of a filter value. The patterns do not limit the length of values, because they would then be too large for some tools.
 const PLAIN = '[^\\\\,\\u0000-\\u001f]';
 const CHAR = `(?:${PLAIN}|\\\\[^\\u0000-\\u001f])`;
 const listOf = (value: string): string => `${value}(?:,${value}){0,${FILTER_VALUES_MAX - 1}}`;
@@ -38,7 +38,6 @@ const PRINTED = '[^\\u0000-\\u001f\\u007f-\\u009f]';
 export const STEP = `^(?:event:[^$\\u0000-\\u001f\\u007f-\\u009f]${PRINTED}{0,${EVENT_NAME_CHARS_MAX - 1}}|page:[/*]${PRINTED}*)$`;
 export const WITHIN = '^[0-9]{1,8}[smhd]$';
 
-/** The query parameters of the reports and exports. */
 export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
   period: {
     description: 'Instead of from and to; default 30d. Days are those of the site’s time zone, including today.',

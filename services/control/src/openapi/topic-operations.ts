@@ -69,7 +69,7 @@ const PARAMETERS: Readonly<Record<(typeof RECORDS_PARAMETERS)[number], Schema>> 
   },
 };
 
-/** The descriptions of the calls for topics in the OpenAPI document. docs/topics.md describes the topics and their records. */
+/** docs/topics.md describes the topics and their records. */
 export const TOPIC_OPERATIONS = {
   listTopics: {
     id: 'listTopics',

@@ -23,7 +23,6 @@ const OWN: Readonly<Record<string, Schema>> = {
 };
 const LIMIT: Readonly<Record<string, Schema>> = { limit: { description: 'The length of each list. Default: 10.' } };
 
-/** The OpenAPI texts of the reports that follow visitors through time and through pages. */
 export const VISITOR_PATH_OPERATIONS = {
   cohorts: {
     id: 'cohorts',

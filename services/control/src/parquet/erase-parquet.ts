@@ -6,16 +6,17 @@ import { logsOfRound, PARTS, type ParquetRound, parsePartName, readRound } from 
 import { storedLogs, storePart } from './parquet-rows.ts';
 
 /**
- * Stores the Parquet files of a site again, for each day with erased or expired rows. An expired row may have belonged to the erased person.
- * Call it after the erasure has changed the tables, because the files are made from the tables. `left` counts files that cannot be made again:
- * their round has exported rows of a log that the tables do not have.
+ * Stores the Parquet files of a site again, for each day with erased or expired rows. An expired row may have belonged to the erased person. Call it
+ * after the erasure has changed the tables, because the files are made from the tables. `left` counts files that cannot be made again: their round
+ * (parquet-rounds.ts) exported rows of a log that the tables do not have.
  */
 export async function eraseParquet(
   { store, analytics, assertOwn, clock }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn' | 'clock'>,
   [first]: readonly Tombstone[],
 ): Promise<ParquetErasure> {
   const site = first?.siteId ?? '';
-  // A leftover of an interrupted upload can contain rows of the erased person. A younger one can be an upload in progress: the upkeep removes it later.
+  // The leftover of an interrupted upload can contain rows of the erased person. Leftovers of the last day may be uploads in progress, so they stay;
+  // archive-upkeep.ts removes them later.
   await removeLeftovers(store, clock());
   const rows = await analytics.select<{ day: string }>(
     "SELECT DISTINCT toString(toDate(received_at, 'UTC')) AS day FROM records WHERE outcome IN ('erased', 'expired') AND site_id = {site:String}",

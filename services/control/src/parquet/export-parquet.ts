@@ -76,8 +76,8 @@ export async function exportParquet(
     signal.throwIfAborted();
     if (isChanging(deps)) return stored;
     await storePart(deps, part, before, round, signal);
-    // An erasure or expiry has begun, so the file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores
-    // the file again.
+    // If an erasure or expiry has begun, the file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores it
+    // again.
     if (isChanging(deps)) return stored;
     await fence();
     round = { ...round, after: name };
@@ -93,7 +93,7 @@ export async function exportParquet(
   return stored;
 }
 
-/** Returns the limits of a new round. They are never lower than those of the last round, also if the tables were lost since. */
+/** Returns the limits of a new round. They are never lower than those of the last round, even if the tables have lost rows since. */
 async function endsOf({ select }: Pick<Analytics, 'select'>, last: ParquetRound): Promise<ParquetRound['ends']> {
   const rows = await select<{ log_id: string; raw_partition: number; end: number | string }>(
     'SELECT toString(log_id) AS log_id, raw_partition, max(raw_offset) + 1 AS end FROM records GROUP BY log_id, raw_partition',

@@ -8,8 +8,8 @@ export interface ParquetEnd {
   readonly partition: number;
   readonly end: number;
   /**
-   * The last day that was exported of this log and partition, if it is before the last day of the round. A round that begins while the tables have no
-   * row of the log and partition takes over the limits of the round before. So a later round exports the rest, when the log is restored.
+   * The last exported day of this log and partition, if it is before the last day of the round. This happens if the tables had no row of the log and
+   * partition when the round began: the round keeps the limits of the round before. When the log is restored, a later round exports the rest.
    */
   readonly through?: string;
 }
@@ -55,7 +55,7 @@ export function parsePartName(name: string): ParquetPart | undefined {
   return round === undefined ? undefined : { site, day, round: Number(round) };
 }
 
-/** The logs of which a round exports rows, given the round before: their limits are not those of the round before. */
+/** Returns the logs of which a round exports rows: those whose limits are not the same as in the round before. */
 export function logsOfRound(before: ParquetRound, round: ParquetRound): readonly string[] {
   const limits = (of: ParquetRound): ReadonlyMap<string, string> =>
     new Map(of.ends.map((end) => [`${end.logId} ${end.partition}`, `${end.end} ${end.through ?? of.through}`]));

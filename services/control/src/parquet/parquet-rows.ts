@@ -32,7 +32,6 @@ function rowsOfRound(before: ParquetRound, round: ParquetRound): { readonly sql:
   };
 }
 
-/** The IDs of the logs of which the tables have rows. */
 export async function storedLogs({ select }: Pick<Analytics, 'select'>): Promise<ReadonlySet<string>> {
   // With GROUP BY, ClickHouse reads the projection `offsets` and not the column.
   const rows = await select<{ id: string }>('SELECT toString(log_id) AS id FROM records GROUP BY log_id');
@@ -56,9 +55,8 @@ export async function partsOf(
 }
 
 /**
- * Stores a part with the rows that are in the tables now. If a row of the part has changed in the meantime, the part is stored again. So the
- * store does not keep a part that was read before an erasure, an expiry or a swap (docs/glossary.md), even if this process was paused in between.
- * `signal` ends the upload.
+ * Stores a part with the rows that the tables have now. If a row of the part changes during the upload, stores the part again. So the store does not
+ * keep a part from before an erasure, an expiry or a swap (docs/glossary.md), even if this process was paused meanwhile. `signal` ends the upload.
  */
 export async function storePart(
   {

@@ -47,7 +47,6 @@ export function profileStatement(siteId: string, person: PersonId): Statement {
   };
 }
 
-/** Selects the events of a person, the newest first. */
 export function eventsStatement(siteId: string, person: PersonId, page: Page): Statement {
   return {
     sql: `SELECT event_id, source, type, event_name, ${iso('timestamp')}, visitor_id, session_id, user_id, value, properties, url, hostname,
@@ -78,8 +77,8 @@ FROM payments_owned WHERE site_id = {site:String} AND ${isPayer} ORDER BY timest
 }
 
 /**
- * Returns a condition for the events of a person. The column `profile_id` is computed for each row, which is expensive. The condition on
- * stored columns is much cheaper and leaves few rows for this computation.
+ * Returns a condition for the events of a person. ClickHouse computes the column `profile_id` for each row, which is expensive. So a second
+ * condition, on stored columns, first selects a few rows.
  */
 function ownEvents(person: PersonId): string {
   if ('visitorId' in person) return 'visitor_id = {visitor:String}';

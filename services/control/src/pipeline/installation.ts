@@ -7,7 +7,7 @@ export interface DiskView {
   readonly reserveBytes: number;
 }
 
-/** The settings of an engine, compared with what exactly-once needs. */
+/** Compares the settings of an engine with those that exactly-once processing needs. */
 export interface EngineView {
   readonly engine: string;
   /** The time of the last check that the engine answered, in Unix milliseconds. Undefined if there was none. */

@@ -9,10 +9,13 @@ import { type MinuteBooks, readMinuteBooks } from './minute-books.ts';
 const MINUTE_MS = 60_000;
 const MINUTES_DEFAULT = 60;
 export const MINUTES_MAX = 1_440;
-/** A difference counts if this many readings show it. Between them, the inserts that were running have ended. */
+/**
+ * A difference counts only if this many readings show it. Before it reads again, Weir waits for the running inserts, which can be visible in only one
+ * of the tables.
+ */
 const READINGS = 3;
 
-/** Answers with the records of the last minutes by outcome, and whether the sums that are kept by minute agree with the records. */
+/** Answers with the records of the last minutes by outcome, and whether `books_sums` has the same numbers as `records`. */
 export async function listMinuteBooks(deps: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
   const sent = readParameters(http.url, ['minutes']);
   if ('problem' in sent) return invalid(sent.problem);
@@ -29,7 +32,7 @@ export async function listMinuteBooks(deps: AdminDeps, { http, context }: AdminR
     const again = differences(found);
     for (const [minute, difference] of wrong) if (again.get(minute) !== difference) wrong.delete(minute);
   }
-  // While rows are deleted, they still count in `records`, but no longer in the sums.
+  // While an erasure or an expiry deletes rows, `records` still has them, but the sums do not. So differences are then no fault.
   const isErasing = isRemovingRows(deps.registry);
   const minutes = Array.from({ length: count.value }, (_, nth) => {
     const minute = fromMs + nth * MINUTE_MS;

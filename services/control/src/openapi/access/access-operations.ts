@@ -41,7 +41,6 @@ const SIGNED_OUT: Schema = {
   200: jsonResponse('Signed out; the cookie is removed.', successBody(object({ signed_out: { const: true } }))),
 };
 
-/** The OpenAPI texts of sessions and viewers. */
 export const ACCESS_OPERATIONS = {
   beginSession: {
     id: 'createSession',

@@ -29,7 +29,7 @@ const session = {
 };
 const payment = textsOf('event_id', 'event_name', 'timestamp', 'currency', 'amount');
 
-/** The OpenAPI texts of the calls that show people. The calls use POST, because IDs and e-mail addresses do not belong in URLs. */
+/** These calls use POST, because IDs and e-mail addresses do not belong in URLs. */
 export const PEOPLE_OPERATIONS = {
   searchPeople: {
     id: 'searchPeople',

@@ -46,7 +46,6 @@ const removed = (id: string): Schema => ({
   ...NOT_FOUND,
 });
 
-/** The OpenAPI texts of segments, saved funnels and annotations. */
 export const SAVED_OPERATIONS = {
   listSegments: { id: 'listSegments', summary: 'The saved filters of a site', responses: list(segment) },
   createSegment: { id: 'createSegment', summary: 'Save filters under a name', responses: made(segment) },

@@ -26,7 +26,6 @@ const key = {
 
 const DAY_COUNTS = object({ rows: { type: 'integer' }, visitors: { type: 'integer' }, sessions: { type: 'integer' } });
 
-/** The schemas of the answers of the admin API. */
 export const ADMIN_SCHEMAS: Readonly<Record<string, Schema>> = {
   Site: object(site),
   IdentitySecret: object({
