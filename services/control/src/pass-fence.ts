@@ -7,7 +7,7 @@ const FENCE_MS_MAX = 5_000;
 /**
  * Checks by a commit to the event log that this process is still elected. Rejects with `partition_lost` if it is not, and with
  * `event_log_unavailable` if this is not known. A commit that takes longer than `FENCE_MS_MAX` also counts as not known: this process may have been
- * paused, and another one may be elected now.
+ * paused, and another process may be elected now.
  */
 export async function passFence(handle: Pick<PartitionHandle, 'commit'>, clock: () => number): Promise<void> {
   const askedAt = clock();

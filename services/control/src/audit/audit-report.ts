@@ -6,8 +6,8 @@ export interface StoredPartition {
   readonly records: number;
   readonly distinct_offsets: number;
   /**
-   * The number of raw offsets (docs/glossary.md) that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the former
-   * row, which is deleted next.
+   * The number of raw offsets (docs/glossary.md) that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the
+   * former row, which is deleted next.
    */
   readonly erasing: number;
   /** The number of records that had expired in the archive before the tables were restored from it. Weir has no other information about them. */

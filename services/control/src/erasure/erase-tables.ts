@@ -76,8 +76,8 @@ interface OutlivedRows {
 }
 
 /**
- * Returns conditions on the person's rows in `sessions_kept`, `people_seen` and `moved_hours` whose events have already expired: these tables can keep
- * rows for longer than events.
+ * Returns conditions on the person's rows in `sessions_kept`, `people_seen` and `moved_hours` whose events have already expired: these tables can
+ * keep rows for longer than events.
  */
 async function outlivedRows({ analytics, database, person }: EraseTables): Promise<OutlivedRows> {
   const [expired] = await analytics.select<{ until: number | string }>(
@@ -137,7 +137,7 @@ async function removeSlots(task: EraseTables): Promise<void> {
   );
 }
 
-/** The condition for rows whose `columns` have the same values as `select` has for an erased record. */
+/** The condition for rows made from erased records: `columns` of the row equal `select` of an erased record. */
 function madeFrom(
   { database, person }: Pick<EraseTables, 'database' | 'person'>,
   columns: string,

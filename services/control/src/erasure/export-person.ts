@@ -19,9 +19,9 @@ const PAGE_ROWS = 1_000;
 
 /**
  * Yields the pieces of one JSON object with the records that an erasure of this person would delete, and with the sessions, profiles, links and
- * payments that belong to them. The first piece is yielded after the first queries have succeeded, so that a failure of these queries can be
- * answered with an error status. Throws `generation_changed` instead of the last piece if a swap (docs/glossary.md) has exchanged the tables meanwhile, because
- * some rows may then come from the old tables and some from the new tables.
+ * payments that belong to them. The first piece is yielded after the first queries have succeeded, so that a failure of these queries can be answered
+ * with an error status. Throws `generation_changed` instead of the last piece if a swap (docs/glossary.md) has exchanged the tables meanwhile,
+ * because some rows may then come from the old tables and some from the new tables.
  */
 export async function* exportPerson(
   analytics: Pick<Analytics, 'select' | 'generation'>,

@@ -14,8 +14,8 @@ export interface ImportElectionDeps {
 
 export interface ImportElection {
   /**
-   * Resolves with undefined if another process accepts imports. Waits at most `DECIDED_WITHIN_MS` while the election is not decided, and at most `TERM_SETTLE_MS` while an
-   * append of the process that was elected before can still arrive in the log. `signal` ends the waiting.
+   * Resolves with undefined if another process accepts imports. Waits at most `DECIDED_WITHIN_MS` while the election is not decided, and at most
+   * `TERM_SETTLE_MS` while an append of the process that was elected before can still arrive in the log. `signal` ends the wait.
    */
   term(signal: AbortSignal): Promise<ImportTerm | undefined>;
   /** Resolves when the running imports have ended. Another process can then be elected. */

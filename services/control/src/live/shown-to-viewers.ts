@@ -24,8 +24,8 @@ export const SHOWN_FIELDS: readonly string[] = [
 ];
 
 /**
- * Returns the record as a viewer may read it: only stored rows, without the IDs of visitors, visits and users. Undefined if the viewer may
- * not read the record at all: identifies have e-mail addresses, and dead letters have bodies as they were sent. The offset is null, because it counts the
+ * Returns the record as a viewer may read it: only stored rows, without the IDs of visitors, visits and users. Undefined if the viewer may not read
+ * the record at all: identifies have e-mail addresses, and dead letters have bodies as they were sent. The offset is null, because it counts the
  * records of all sites.
  */
 export function shownToViewers(shown: TopicRecord): TopicRecord | undefined {

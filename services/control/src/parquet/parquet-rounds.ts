@@ -15,9 +15,9 @@ export interface ParquetEnd {
 }
 
 /**
- * The state of one round of the export, which is an object in the archive. When a round is done, all rows were exported whose day is at most
- * `through` and whose raw offset (docs/glossary.md) is below the end of their log and partition. A round exports only rows that no earlier round has exported,
- * so no row is in two files. Rows without a site are in no file. A part is the file of one site, day and round.
+ * The state of one round of the export, which is an object in the archive. A part is the file of one site, day and round. When a round is done, all
+ * rows are exported that have a day up to `through` and a raw offset (docs/glossary.md) below the end of their log and partition. A round exports
+ * only rows that no earlier round has exported, so no row is in two files. Rows without a site are in no file.
  */
 export interface ParquetRound {
   readonly round: number;
