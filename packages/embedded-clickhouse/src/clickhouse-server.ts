@@ -16,7 +16,7 @@ import { keepTokens, type TokenKeeper } from './tokens/keep-tokens.ts';
 import { DETACHED_KEPT_MS, DETACHED_PERIOD_MS, removeDetachedParts } from './tokens/remove-detached-parts.ts';
 import { repairTables } from './tokens/repair-tables.ts';
 
-/** The increase of the nice value. When all cores are busy, a thread of the parent gets about three times the CPU time of a thread of this process. */
+/** The increase of the nice value. When all cores are busy, a thread of the parent gets about three times the CPU time of a thread of the child. */
 const NICE_STEP = 5;
 /** Limit of concurrent statements. It must be lower than UV_THREADPOOL_SIZE, because each statement uses a thread of that pool. */
 const ACTIVE_MAX = 12;
@@ -178,7 +178,7 @@ function removeOldDetachedParts(folder: string): NodeJS.Timeout {
     try {
       removeDetachedParts(folder, DETACHED_KEPT_MS, Date.now());
     } catch (error) {
-      // This can fail, for example if a table was dropped meanwhile. It is tried again in the next hour.
+      // The removal can fail, for example if a table was dropped meanwhile. The next attempt is in an hour.
       process.stderr.write(`cannot remove the parts that a repair has moved away: ${String(error)}\n`);
     }
   };

@@ -93,7 +93,7 @@ export interface StoredRecord {
 export interface ConsumeOptions {
   readonly topic: string;
   readonly group: string;
-  /** Called when a partition is assigned, before its first record is delivered. If it rejects, it is retried with backoff. */
+  /** Called when a partition is assigned, before its first record is delivered. If it rejects, it is called again with backoff. */
   open(partition: PartitionHandle): Promise<PartitionConsumer>;
   /** Reports a failure that the subscription retries, such as a rejected `open` or `handle`, or an unavailable broker. For log lines and metrics. */
   onError(error: unknown, partition: number | undefined): void;

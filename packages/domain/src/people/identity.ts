@@ -91,8 +91,8 @@ export function readBrowserIdentity(
 }
 
 function pickIdentity(body: JsonObject, source: IdentitySource) {
-  // The gateway has read the first of the two fields that is not blank, so a record is read in the same way. Only if both are blank, a blank
-  // ID counts: older versions of Weir accepted it.
+  // Reads the first of the two fields that is not blank. If both are blank, a record gets the blank ID, because older versions of Weir
+  // accepted it.
   const id = (first: Json | undefined, second: Json | undefined) =>
     sentId(first, second) ?? (source === 'record' ? sent(first, second) : undefined);
   const image = sent(body.image);
