@@ -183,7 +183,7 @@ export interface Erasure {
   readonly ends?: readonly number[];
   /** How many rows were removed, by table, and for the table `records` by outcome. */
   readonly removed: Readonly<Record<string, number>>;
-  /** The time of the first insert of rows with the outcome `erased`, in Unix milliseconds, by database and month. */
+  /** For each database and month, the time of the first insert of rows with the outcome `erased`, in Unix milliseconds. */
   readonly begun: Readonly<Record<string, number>>;
   /** The offsets up to which the topics must be archived before the archive is erased, by topic and partition. */
   readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;

@@ -61,7 +61,7 @@ export function sealedDay(record: { readonly receivedAt: number; readonly redriv
   return utcDay(record.redriven?.at ?? record.receivedAt);
 }
 
-// The column `detail` of each outcome of a redriven record ends with the field `redriven`, which fills the table `dead_letter_attempts`.
+// The column `detail` of each outcome of a redriven record ends with the field `redriven`. ClickHouse fills `dead_letter_attempts` from it.
 const MARK = /,?"redriven":(\{"log":"[\w-]{1,36}","partition":\d+,"offset":\d+,"attempt":\d+,"at":\d+\})\}$/;
 
 /** Adds `redriven`, without the visitor ID, to the column `detail`. The column contains the JSON text of an object, or an empty text. */

@@ -75,7 +75,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     const bytes = sizeOf(table, log) ?? 0;
     const files = numbers.map((number) => logFile(table, number));
     await Promise.all([...files, table.path, ...(isRotated ? [table.logs] : [])].map(syncPath));
-    // Another call can have synced more in the meantime.
+    // Another call can have synced more in the meantime. Then its values stay.
     if (log > synced.log || (log === synced.log && bytes > synced.bytes)) Object.assign(synced, { log, bytes });
   }
 
