@@ -16,7 +16,7 @@ import { keepTokens, type TokenKeeper } from './tokens/keep-tokens.ts';
 import { DETACHED_KEPT_MS, DETACHED_PERIOD_MS, removeDetachedParts } from './tokens/remove-detached-parts.ts';
 import { repairTables } from './tokens/repair-tables.ts';
 
-/** By how much the nice value is raised. When all cores are busy, a thread of the parent then gets about three times as much time as one of this process. */
+/** The increase of the nice value. When all cores are busy, a thread of the parent gets about three times the CPU time of a thread of the child. */
 const NICE_STEP = 5;
 /** Limit of concurrent statements. It must be lower than UV_THREADPOOL_SIZE, because each statement uses a thread of that pool. */
 const ACTIVE_MAX = 12;
@@ -24,7 +24,7 @@ const WAITING_MAX = 256;
 const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
 const RELOAD_PERIOD_MS = 30_000;
-/** One failure can be chance, for example while large statements need all memory. */
+/** A single failure causes no warning: a reload can fail, for example, while large statements need all memory. */
 const FAILURES_BEFORE_WARNING = 3;
 const ACCEPT_PERIOD_MS = 30_000;
 /** `endSoon` ends the process after this time, so that a running insert can still be answered. */
@@ -55,7 +55,7 @@ async function main(options: ChildOptions): Promise<void> {
   const slots = createSlots(ACTIVE_MAX, WAITING_MAX);
   const pipeFolder = `${options.folder}.pipes`;
   const engine = openLocked(options).then((opened) => {
-    // The folder of the pipes is created after the folder was locked: before that, another process could be using the pipes.
+    // Creates the folder of the pipes only after the engine's folder was locked: before that, another process could still use the pipes.
     createPipeFolder(pipeFolder);
     return opened;
   });
@@ -117,7 +117,7 @@ function yieldToParent(): void {
     const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid];
     for (const thread of threads) setPriority(thread, nice);
   } catch (error) {
-    // Some sandboxes forbid this. Everything works without it.
+    // Some sandboxes forbid a change of the priority. Weir also works without it.
     process.stderr.write(`cannot lower the priority of ClickHouse: ${String(error)}\n`);
   }
 }
@@ -125,7 +125,7 @@ function yieldToParent(): void {
 /** Locks the folder, repairs the tables, and opens the engine. */
 async function openLocked({ folder, memoryBytes }: ChildOptions): Promise<Engine> {
   mkdirSync(folder, { recursive: true });
-  // The lock of the engine would be too late: the engine uses the tables as soon as it is opened.
+  // The repair needs the lock before the engine is opened, so the engine's own lock would be too late.
   const lock = await lockFile(join(folder, 'lock'), LOCK_WAIT_MS);
   if (lock === undefined) throw new Error(`another process uses ${folder}`);
   const repair = repairTables(folder);
@@ -163,8 +163,8 @@ function endSoon(message: string): void {
 }
 
 /**
- * Regularly records that all parts on the disk stay in their tables, so that a repair does not have to check them. This includes parts that
- * no statement waits for, such as those of asynchronous inserts.
+ * Regularly records the parts that are on the disk (accepted-blocks.ts). A later repair does not check these parts and leaves them in their
+ * tables. They include parts that no statement waits for, such as those of asynchronous inserts.
  */
 function acceptParts(keeper: TokenKeeper): NodeJS.Timeout {
   return setInterval(() => {
@@ -178,7 +178,7 @@ function removeOldDetachedParts(folder: string): NodeJS.Timeout {
     try {
       removeDetachedParts(folder, DETACHED_KEPT_MS, Date.now());
     } catch (error) {
-      // This can fail, for example if a table was dropped meanwhile. It is tried again in the next hour.
+      // The removal can fail, for example if a table was dropped meanwhile. The next attempt is in an hour.
       process.stderr.write(`cannot remove the parts that a repair has moved away: ${String(error)}\n`);
     }
   };

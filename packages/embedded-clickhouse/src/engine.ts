@@ -51,11 +51,11 @@ export interface Engine {
 const FOLDER_IN_USE = /Code: 76\b|lock/i;
 
 /**
- * By default, chDB loses rows in a power loss: it does not sync a merged part, and removes its source parts at once. With these settings,
- * merged parts are synced. Source parts stay for 60 s, because a repair may need them (detach-doubtful-parts.ts) until the file
- * accepted-blocks.json says that the merged part stays. It is written every 30 s (`ACCEPT_PERIOD_MS`). A server keeps source parts for 480 s.
- * Each table looks for old parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person do not stay longer.
- * By default, chDB would use up to nine tenths of the memory, and the other processes of Weir would not have enough.
+  * By default, chDB loses rows in a power loss: it does not sync a merged part, and removes its source parts at once. With these settings,
+  * merged parts are synced. Source parts stay for 60 s (on a ClickHouse server 480 s), because a repair may need them (detach-doubtful-parts.ts)
+  * until the file accepted-blocks.json records the merged part. Weir writes this file every 30 s (`ACCEPT_PERIOD_MS`). Each table removes old
+  * parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person do not stay longer.
+  * `max_server_memory_usage`: by default, chDB would use up to nine tenths of the memory, and Weir's other processes would not have enough.
  */
 const configOf = (memoryBytes: number): string => `<clickhouse>
 <max_server_memory_usage>${memoryBytes}</max_server_memory_usage>
@@ -73,7 +73,7 @@ export interface EngineOptions {
   /** The memory that all statements and caches may use together. */
   readonly memoryBytes: number;
   readonly lockWaitMs: number;
-  /** The caller has repaired the tables. */
+  /** The result of the repair, which the caller has run before. */
   readonly repair: TableRepair;
 }
 
@@ -115,8 +115,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       const session = new Session(folder);
       try {
         for (const command of setup) await session.queryAsync(command);
-        // Uses APPEND, because the pipe already exists. `queryStream` of chdb formats each block on its own: Parquet would be
-        // several files.
+        // Uses APPEND, because the pipe already exists. Does not use `queryStream` of chdb: it formats each block on its own, so a Parquet
+        // answer would be several files.
         await session.queryAsync(`${statement}\nINTO OUTFILE '${path}' APPEND FORMAT ${format}`, { format: 'Null' });
       } finally {
         session.close();
@@ -137,8 +137,8 @@ function markOf(name: string): string {
 }
 
 /**
- * Opens the engine, which detects damaged parts. If it has found any, drops their tokens and opens the engine again, because the engine
- * reads the tokens only when it is opened.
+ * Opens the engine, which detects damaged parts. If it has found any, drops the deduplication tokens of their inserts and opens the engine
+ * again, because the engine reads the tokens only when it is opened.
  */
 async function openRepaired({ folder, memoryBytes, lockWaitMs, repair }: EngineOptions): Promise<Session> {
   const file = join(folder, CONFIG_FILE);

@@ -74,7 +74,7 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     res.setHeader('X-ClickHouse-Query-Id', request.queryId);
     const planned = planStatement(request.query, params.body, request.defaultFormat);
     const effect = statementEffect(planned, request);
-    // All other answers are buffered, so that an error has its own status, and a change is durable before it is answered.
+    // All other answers are buffered. So an error can have its own HTTP status, and a change is durable before the answer is sent.
     if (request.streamsAnswer && effect === 'reads') {
       setAnswerHeaders(res, request.defaultFormat);
       const call = { setup: request.setup, statement: planned.statement, format: request.defaultFormat };

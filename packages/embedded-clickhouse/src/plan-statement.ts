@@ -15,7 +15,7 @@ const INSERT = /^\s*INSERT\s/i;
 const HAS_DATA = /\b(?:FORMAT\s|VALUES\s*\()/i;
 const HEAD_CHARS = 64 * 1024;
 const READS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EXISTS', 'EXPLAIN']);
-/** `WITH … INSERT` begins like a query. */
+/** A statement that begins like a query, but contains one of these words, may write: `WITH … INSERT`. */
 const WRITES = new Set(['INSERT', 'ALTER', 'CREATE', 'PARALLEL']);
 
 /**
@@ -27,7 +27,7 @@ export function planStatement(query: string, body: Buffer, defaultFormat: string
   if (INSERT.test(query) && body.length > 0) return insertOf(query, body);
   const statement = query === '' ? body.toString() : `${query}\n${body.toString()}`;
   if (statement.trim() === '') throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error: the query is empty');
-  // Rows within the statement are not SQL: the engine reads everything after FORMAT or VALUES as rows.
+  // The engine reads everything after FORMAT or VALUES as rows. Rows are not SQL, so they must not be divided into tokens.
   const insert = INSERT.exec(statement)?.[0];
   if (insert !== undefined && query === '' && HAS_DATA.test(statement.slice(0, HEAD_CHARS))) {
     return insertOf('INSERT', Buffer.from(statement.slice(insert.length)));

@@ -50,7 +50,7 @@ const DEFAULT_SETTINGS = {
   max_query_size: String(256 * 1024),
 };
 /**
- * The limits of a statement's memory that a request can set, and the largest part of the memory of all statements that they may have. So one large
+ * Settings of a request that limit the memory of its statement. A value above this part of `memoryBytes` is lowered to this part. So one large
  * report cannot take the memory that inserts need, and its error says that the statement is too large, not that the engine is busy.
  */
 const MEMORY_PARTS = {
@@ -91,12 +91,12 @@ export function readQueryRequest({ method, params, headers, newQueryId, memoryBy
     throw clickhouseError(73, 'UNKNOWN_FORMAT', `Unknown format ${defaultFormat.slice(0, 64)}`);
   }
   const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
-  // One statement sets everything: each statement takes part of a millisecond. Settings are checked with those before the statement, so `readonly`
-  // does not refuse the others.
+  // One SET statement has all settings, because each statement takes part of a millisecond. The engine checks it with the settings that were
+  // valid before it, so its `readonly` does not forbid its other settings.
   const all = set(settings);
   const setup = [
     ...(database === '' ? [] : [`USE ${quoteIdentifier(database)}`]),
-    // SET is a query too, so its size limit is removed: a ClickHouse server does not count parameters as a part of the query.
+    // The engine also limits the size of SET. This limit is removed, because a ClickHouse server does not count parameters as a part of the query.
     ...(Buffer.byteLength(all) > SET_BYTES_MAX ? ['SET max_query_size = 0'] : []),
     all,
   ];

@@ -60,7 +60,7 @@ export async function watchSpace(options: SpaceWatchOptions): Promise<SpaceWatch
     }
   }
 
-  /** Only one call runs at a time. Another check can change `isLow` while `setMerges` runs. */
+  /** Only one call runs at a time. Another check can change `isLow` while `setMerges` runs, so the loop compares it again. */
   async function setAsNeeded(): Promise<void> {
     while (isLow === merging) {
       const run = !isLow;

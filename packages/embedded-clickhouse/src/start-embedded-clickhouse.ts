@@ -114,7 +114,8 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       const childOptions = { folder, passwordFile, port, reserveBytes, memoryBytes };
       started = spawnChild(options.entry, childOptions, join(dataDir, 'clickhouse.stderr'));
     } catch (error) {
-      // For example, the disk is full or too many files are open at the moment. A restart runs in a timer, where an exception would end Weir.
+      // The start failed, for example because the disk is full or too many files are open. This counts like a child that has ended. An exception
+      // must not leave this function: a restart runs in a timer, where an exception would end Weir.
       reason = (error as Error).message;
       onEnd(null, null);
       return;
@@ -181,8 +182,8 @@ function unavailable(message: string): DependencyError {
 }
 
 function spawnChild(entry: string, options: ChildOptions, stderrFile: string): ChildProcess {
-  // Crash reports of the engine may contain statements, so they go to a file and not to the log. A restart follows each crash, so the file of
-  // the former process is kept.
+  // Crash reports of the engine may contain statements, so they go to a file and not to the log. The restart after a crash replaces this file,
+  // so the file of the former process is renamed.
   const former = statSync(stderrFile, { throwIfNoEntry: false });
   if (former?.isFile() === true && former.size > 0) renameSync(stderrFile, `${stderrFile}.former`);
   const stderr = openSync(stderrFile, 'w', 0o600);

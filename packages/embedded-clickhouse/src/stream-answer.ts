@@ -17,15 +17,15 @@ export async function streamAnswer(
 ): Promise<void> {
   const pipe = await openNamedPipe(pipeFolder);
   const { source } = pipe;
-  // The client can have disconnected while the statement waited. `close` was then emitted before, and is not emitted again.
+  // The client can have disconnected while the statement waited for its turn. Then `close` was emitted before the listener below is added.
   if (res.closed) {
     source.destroy();
     pipe.remove();
     throw clientHasLeft();
   }
   const query = engine.writeTo(pipe.path, call);
-  // If the query fails, reading from the pipe fails with the same error. The handler is added at once, because `query` can reject before
-  // the code below awaits it.
+  // If the query fails, this handler makes reading from the pipe fail with the same error. It is added at once, because `query` can reject
+  // before the code below awaits it.
   query.catch((error: unknown) => source.destroy(error instanceof Error ? error : new Error(String(error))));
   const leave = () => source.destroy();
   res.once('close', leave);

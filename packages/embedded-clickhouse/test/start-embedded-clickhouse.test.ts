@@ -77,7 +77,7 @@ describe("ClickHouse's HTTP interface", () => {
     const pid = clickhouse.pid() ?? 0;
     expect(getPriority(pid)).toBe(Math.min(getPriority() + 5, 19));
     if (process.platform !== 'linux') return;
-    // The threads of the engine, which run its statements, have the same priority: the 19th value of their state.
+    // The threads that run statements have the same priority. It is the 19th value of the file `stat` of a thread.
     const tasks = readdirSync(`/proc/${pid}/task`).map((task) =>
       readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8'),
     );
@@ -147,7 +147,7 @@ describe("ClickHouse's HTTP interface", () => {
     expect([wrong.status, wrong.headers.get('x-clickhouse-exception-code')]).toEqual([404, '60']);
     expect((await stream('SELECT 1 FORMAT CSV')).status).toBe(400);
     expect((await stream('CREATE TABLE made (a UInt8) ENGINE = Memory')).status).not.toBe(200);
-    // More statements than the engine has slots, one after the other: each statement must release its slot.
+    // Runs more statements than can run at once, one after the other: each statement must make room for the next one.
     for (let n = 0; n < 15; n++) {
       const endless = await stream('SELECT number FROM numbers(1000000000000)');
       expect(endless.status).toBe(200);
@@ -231,6 +231,6 @@ describe('when the engine cannot start', () => {
     await clickhouse.close();
     await told;
     expect(isRunning(pid)).toBe(false);
-    // This limit is shorter than the time that `close` waits for a child that is ready.
+    // If `close` waited for this child as for a child that is ready, it would take longer than this limit of the test.
   }, 10_000);
 });

@@ -9,7 +9,7 @@ export interface RegistryFixture {
   readonly registry: Registry;
   /** Opens another registry of the same log, as another process would. The fixture closes it. */
   another(): Promise<Registry>;
-  /** Closes the log and its registries and opens both again. */
+  /** Closes the log and its registries, and opens the log and one registry again. */
   reopen(): Promise<Registry>;
   close(): Promise<void>;
 }

@@ -232,7 +232,7 @@ export function stateStoreContract(name: string, openFixture: () => Promise<Stat
         await fixture.store.confirmKeys([{ siteId, key, owner: 'a' }]);
         expect(await seen(siteId, key, 'log:0:1')).toBe('log:0:1');
       };
-      /** Whether a key is free, both for a request and for a record. */
+      /** Whether a key is free: a request can claim it, and a record with it can become its first-seen record. */
       const isFree = async (siteId: string, key: string): Promise<boolean> => {
         const [claimed] = await fixture.store.claimKeys([{ siteId, key, owner: 'b' }]);
         const first = await seen(siteId, key, 'log:0:2');

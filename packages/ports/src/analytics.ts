@@ -58,8 +58,8 @@ export interface Analytics {
 
   /**
    * Runs a read-only query of Weir, which must have no FORMAT clause. Resolves with a stream of its answer in `format`, at the latest when
-   * the first byte is available, which can be as late as `secondsMax`. The store computes the answer as fast as it is read, without a buffer. Destroying the stream cancels the
-   * query. If the query fails later, the stream ends with an error.
+   * the first byte is available. This can take up to `secondsMax`. The store computes the answer only as fast as the caller reads it, and
+   * does not buffer it. Destroying the stream cancels the query. If the query fails later, the stream ends with an error.
    */
   streamQuery(query: string, params: Readonly<Record<string, unknown>>, options: StreamOptions): Promise<Readable>;
 
@@ -67,8 +67,8 @@ export interface Analytics {
   ping(): Promise<void>;
 
   /**
-   * Resolves when the server responds to a request that needs no query and waits for no other statement, or refuses the connection. Rejects if
-   * nothing happens within `withinMs`: the process is stopped, or the machine is unreachable. A busy server responds.
+   * Sends a request that runs no query and does not wait for other statements, so a busy server responds too. Resolves when the server
+   * responds or refuses the connection. Rejects if it does neither within `withinMs`: the process is stopped, or the machine is unreachable.
    */
   responds(withinMs: number): Promise<void>;
   close(): Promise<void>;
@@ -101,8 +101,8 @@ export interface UserQueryOptions {
   /** When this signal aborts, the store cancels the query. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * True if Weir wrote the statement. An unknown table is then `analytics_unavailable`, because the tables are not migrated yet. Default: false. A
-   * user wrote the statement, and an unknown table is `analytics_refused`.
+   * True if Weir wrote the statement: an unknown table then rejects with `analytics_unavailable`, because the tables are not migrated yet.
+   * False (the default) if a user wrote the statement: an unknown table then rejects with `analytics_refused`.
    */
   readonly isReport?: boolean;
 }

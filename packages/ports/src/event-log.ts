@@ -52,8 +52,8 @@ export interface EventLog {
   read(topic: string, partition: number, from: number, bytesMax: number): Promise<readonly StoredRecord[]>;
 
   /**
-   * Removes the records of partition p below `offsets[p]`, for each partition. Some of them can stay, because they are stored in one piece
-   * with a record that stays. The offsets of other records, and the end of the partition, stay the same. `offsets[p]` is at most the end of
+   * Removes the records of partition p below `offsets[p]`, for each partition. Some of them can stay, if the log stores them in one piece
+   * with a later record. The offsets of other records, and the end of the partition, stay the same. `offsets[p]` is at most the end of
    * partition p. Rejects with `event_log_unavailable`; some of the records may then be removed.
    */
   removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
@@ -93,7 +93,7 @@ export interface StoredRecord {
 export interface ConsumeOptions {
   readonly topic: string;
   readonly group: string;
-  /** Called when a partition is assigned, before its first record is delivered. If it rejects, it is retried with backoff. */
+  /** Called when a partition is assigned, before its first record is delivered. If it rejects, it is called again with backoff. */
   open(partition: PartitionHandle): Promise<PartitionConsumer>;
   /** Reports a failure that the subscription retries, such as a rejected `open` or `handle`, or an unavailable broker. For log lines and metrics. */
   onError(error: unknown, partition: number | undefined): void;
@@ -176,8 +176,8 @@ export interface LogTable {
   /** The listener is called for each later change, including those of this process, in log order, before the `put` resolves. */
   onChange(listener: (key: string, value: string | undefined) => void): void;
   /**
-   * Resolves when this process has applied each change that was made before a record that it has read was appended. Rejects with
-   * `event_log_unavailable`.
+   * Call it after this process has read a record. Resolves when this process has applied every change of the table that was made before
+   * the record was appended. Rejects with `event_log_unavailable`.
    */
   catchUp(): Promise<void>;
   /** The time since this process last read the topic of the table, in milliseconds. 0 if the table is not read from a topic. */

@@ -1,8 +1,8 @@
 import { IDEMPOTENCY_WINDOW_MS } from './state-store.ts';
 
 /**
- * Records that decide whether an unread record is a duplicate were appended at most this long before it: the window of idempotency keys, plus an
- * hour for the time between the receipt and the append of a record.
+ * Earlier records with the same idempotency key decide whether an unread record is a duplicate. They were appended at most this long before
+ * the unread record: the window of idempotency keys, plus an hour for the time between the receipt and the append of a record.
  */
 export const BEFORE_UNREAD_MS = IDEMPOTENCY_WINDOW_MS + 3600_000;
 

@@ -11,8 +11,9 @@ export interface ObjectStore {
   put(name: string, body: Uint8Array | Readable): Promise<void>;
 
   /**
-   * Stores the object if there is no object of this name, in one step. Resolves with false if there is one, which stays unchanged. A folder
-   * without hard links and an S3-compatible service without conditional writes can replace an object that is stored at the same moment.
+   * Stores the object if there is no object of this name, in one step. Resolves with false if there is one, which stays unchanged. Limit: in a
+   * folder without hard links, or an S3-compatible service without conditional writes, the call can replace an object that another process
+   * stores at the same moment.
    */
   create(name: string, body: Uint8Array): Promise<boolean>;
 
@@ -20,8 +21,9 @@ export interface ObjectStore {
   version(name: string): Promise<string | undefined>;
 
   /**
-   * Replaces the object if it still has this version, in one step. Resolves with false if the object was replaced or deleted since. A folder
-   * without file locks and an S3-compatible service without conditional writes can replace an object that is replaced at the same moment.
+   * Replaces the object if it still has this version, in one step. Resolves with false if the object was replaced or deleted since. Limit: in a
+   * folder without file locks, or an S3-compatible service without conditional writes, the call can replace an object that another process
+   * stores at the same moment.
    */
   replace(name: string, version: string, body: Uint8Array): Promise<boolean>;
 
@@ -38,8 +40,9 @@ export interface ObjectStore {
   delete(name: string): Promise<void>;
 
   /**
-   * Resolves when what uploads have left that were interrupted before this time (Unix milliseconds) is removed. No reader sees these leftovers, but they
-   * need space and can contain erased records. A bucket removes them by a lifecycle rule (docs/operations.md, "Archive"): the method then does nothing.
+   * Removes the leftovers of uploads that were interrupted before this time (Unix milliseconds). Resolves when they are removed. No reader sees
+   * leftovers, but they need space and can contain erased records. In a bucket, a lifecycle rule removes them (docs/operations.md, "Archive"),
+   * and this method does nothing.
    */
   removeLeftovers(before: number): Promise<void>;
 

@@ -88,8 +88,8 @@ export interface Registry {
   removeExpiry(): Promise<void>;
 
   /**
-   * The first of the replays that were started and not removed. Two processes can each start a replay at the same time. Then the process
-   * whose request is the second one in the log removes its own request.
+   * The first of the replays that were started and not removed. If two processes start a replay at the same time, the process whose request
+   * is second in the log removes its own request.
    */
   replay(): Replay | undefined;
   putReplayRequest(request: ReplayRequest): Promise<void>;
@@ -118,8 +118,9 @@ export interface Registry {
   /** The listener is called after each change of a site, except token uses. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
   /**
-   * Resolves when this process knows what a gateway knew when it appended a record that this process has read, except salts. Rejects with
-   * `event_log_unavailable`, and with `event_log_damaged` if the registry has skipped a row that it cannot read.
+   * Call it after this process has read a record. Resolves when this process has applied every change, except changes of salts, that the
+   * gateway knew when it appended the record. Rejects with `event_log_unavailable`, and with `event_log_damaged` if the registry has skipped
+   * a row that it cannot read.
    */
   catchUp(): Promise<void>;
   /** The time since this process last read both topics, in milliseconds. */
@@ -161,14 +162,14 @@ export interface Erasure {
   readonly siteId: string;
   readonly erasureId: string;
   /**
-   * The time of the request in Unix milliseconds. Records that were received later are not erased. If the erasure removes its site, it is the
-   * time from which on no gateway accepts records of the site. It is then moved forward until `ends` is set.
+   * The time of the request in Unix milliseconds. Records that were received later are not erased. If the erasure removes its site, Weir
+   * replaces this time, until `ends` is set, by a later one: the time from which on no gateway accepts records of the site.
    */
   readonly at: number;
   readonly whole: boolean;
   /**
-   * If the erasure also removes its site, `createdAt` of this site. A newer site with the same ID is not removed. The removal is complete when
-   * `ends` is set.
+   * If the erasure also removes its site, the `createdAt` of this site: a newer site with the same ID is not removed. The removal is complete
+   * when `ends` is set.
    */
   readonly removesSite?: number;
   /** How many visitors the request names, and how many users. */
@@ -182,7 +183,7 @@ export interface Erasure {
   readonly ends?: readonly number[];
   /** How many rows were removed, by table, and for the table `records` by outcome. */
   readonly removed: Readonly<Record<string, number>>;
-  /** The time of the first insert of rows with the outcome `erased`, in Unix milliseconds, by database and month. */
+  /** For each database and month, the time of the first insert of rows with the outcome `erased`, in Unix milliseconds. */
   readonly begun: Readonly<Record<string, number>>;
   /** The offsets up to which the topics must be archived before the archive is erased, by topic and partition. */
   readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;
@@ -191,8 +192,8 @@ export interface Erasure {
   /** When everything was erased. The phase becomes `done` later if the tombstones cannot be written to the place of the backups. */
   readonly finishedAt?: number;
   /**
-   * A repair of the tables can have moved parts away before the end of the erasure. This is when the last of these parts will be removed, in
-   * Unix milliseconds. Undefined if there were no such parts.
+   * Before the end of the erasure, a repair of the tables may have moved parts away, and these parts may contain erased rows. This is the time
+   * (Unix milliseconds) at which the last of these parts will be removed. Undefined if there were no such parts.
    */
   readonly detachedUntil?: number;
   /**

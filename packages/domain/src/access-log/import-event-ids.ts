@@ -1,6 +1,6 @@
 import { v5 } from 'uuid';
 
-/** Must never change. With another namespace, an interrupted import that continues could store some events a second time. */
+/** Must never change. With another namespace, an interrupted import would continue with other event IDs, and could store events twice. */
 const IMPORT_NAMESPACE = '0b0f8c1e-9d3b-5a44-8c57-6a2f5e1d7c90';
 
 /**

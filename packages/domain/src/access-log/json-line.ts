@@ -81,8 +81,8 @@ function fieldOf(object: Readonly<Record<string, unknown>>, field: keyof typeof 
 }
 
 /**
- * Whether the log has the field. It has the field if one of its names is present, even with an empty value. It also has the field if there is an
- * object of headers, because this object lacks the headers that the client did not send.
+ * Whether the log records this field at all. It does if one of the names is present, even with an empty value. It also does if the object
+ * that contains the name is present (`request.headers`): a header is only missing there if the client did not send it.
  */
 function hasField(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): boolean {
   return ACCESS_LOG_JSON_FIELDS[field].some((name) => {

@@ -1,9 +1,9 @@
-/** The parameters that Google Analytics defines for links, in the first version of the column list. */
+/** The UTM parameters of Google Analytics that version 1 of the column list (records-columns.ts) has. */
 export const FIRST_UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 
 /**
- * The UTM tags that were added later. The value is the version of the column list (records-columns.ts) that has the tag first, for
- * example `{ utm_id: 3 }`. Once a version is released, the tags with its number never change. A new tag is the last one.
+  * The UTM tags that were added later. The value is the first version of the column list (records-columns.ts) that has the tag, for
+  * example `{ utm_id: 3 }`. The tags of a released version never change. Add a new tag at the end.
  *
  * To add a tag, change these files. CONTRIBUTING.md describes each step ("How to add a campaign tag"):
  * 1. Here: this list, `mapTags`, `hasCampaignTag` and `mergeCampaignTags`.
@@ -30,7 +30,7 @@ export const UTM_TAGS: readonly UtmTag[] = [...FIRST_UTM_TAGS, ...LATER_UTM_TAG_
 
 /**
  * The parameters of a link that name the campaign or the site to which the link belongs. A parameter has the same name in the query of a URL
- * and in the body of a collect hit.
+ * and in the body of a collect hit (POST /api/collect).
  */
 export const CAMPAIGN_TAGS = [...UTM_TAGS, 'ref', 'source', 'via'] as const;
 
@@ -83,10 +83,9 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== '';
 }
 
-/** The tags of a URL or a hit that has no tags: always this same object, so that one comparison recognises it. */
+/** The value for a URL or a hit without tags. It is always this object, so the code recognises it with `===`. */
 export const NO_CAMPAIGN_TAGS: CampaignTags = mapTags({}, () => '');
 
-/** Reads the tags of a collect hit's body. */
 export function campaignTagsOfBody<Value>(
   body: Readonly<Partial<Record<CampaignTag, Value>>>,
   textOf: (value: Value | undefined) => string,
@@ -94,7 +93,6 @@ export function campaignTagsOfBody<Value>(
   return hasCampaignTag(body) ? orNone(mapTags(body, textOf)) : NO_CAMPAIGN_TAGS;
 }
 
-/** Reads the tags of the query of a URL. */
 export function campaignTagsOfQuery(textOf: (tag: CampaignTag) => string): CampaignTags {
   return orNone(mapTags({}, (_, tag) => textOf(tag)));
 }

@@ -7,7 +7,7 @@ import { CAMPAIGN_TAGS } from './campaign-tags.ts';
 export interface ClickId {
   /** The parameter's usual name. */
   readonly type: string;
-  /** The source of the visit, if no tag names one. A known referrer wins only if `medium` is empty. */
+  /** The source of the visit, if no tag names one. If `medium` is empty, a referrer with a known source takes precedence. */
   readonly source: string;
   /** The medium of the visit; empty if the platform adds the parameter to unpaid links too. */
   readonly medium: string;

@@ -12,7 +12,10 @@ export interface Source {
 /** One source of Weir's own lists. Hosts are in lower case; a last label `*` stands for any public suffix (`google.*`). */
 export interface SourceEntry {
   readonly name: string;
-  /** The name is a common word, so a campaign tag with this word can mean something else. Only `tags` and hosts name the source in a tag. */
+  /**
+   * True if the name is a common word, so that a campaign tag with this word can mean something else. A tag then names the source only
+   * if it is one of `tags` or a host of the source.
+   */
   readonly generic?: boolean;
   /** Domains of the source, each with all of its subdomains. */
   readonly domains?: readonly string[];
@@ -26,7 +29,7 @@ export interface SourceEntry {
   readonly tags?: readonly string[];
 }
 
-/** Sources of a second list, which is not Weir's own, by exact host, or by host and the start of a path (`google.com/products`). */
+/** A second list of sources, from another project. Each key is an exact host, or a host and the start of a path (`google.com/products`). */
 export type SourcesByHost = Readonly<Record<string, { readonly source: string; readonly medium: string }>>;
 
 export interface SourceLists {
@@ -66,8 +69,8 @@ interface PathSource {
 }
 
 /**
- * Paths are compared before hosts. Within paths and hosts, Weir's own entries come first, and exact hosts come before domains.
- * `publicSuffixOf` returns `co.uk` for www.google.co.uk, and `undefined` if the host has no public suffix.
+ * Compiles the lists. A lookup compares paths before hosts. For both, it compares Weir's own entries first, and exact hosts before
+ * domains. `publicSuffixOf` returns `co.uk` for www.google.co.uk, and `undefined` if the host has no public suffix.
  */
 export function createSources(
   { own, byHost: further, webmailLabels, paidTags }: SourceLists,

@@ -11,14 +11,14 @@
 import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
 
 /**
- * Columns that a dump does not contain: an imported row gets the site of the import, the position of its new raw record, and no stamp, because
- * only some of the rows of a visit may be imported.
+ * Columns that a dump does not contain. An imported row gets the site of the import and the position of its new raw record. It gets no stamp
+ * (docs/glossary.md), because perhaps only some rows of its visit are imported.
  */
 const OWN_COLUMNS: readonly RecordsColumn[] = ['site_id', 'log_id', 'raw_partition', 'raw_offset', ...STAMP_COLUMNS];
 
 /**
- * The columns of each version of dumps, version 1 first. When a column of `records` that belongs in dumps is added, there is a new version of dumps.
- * It has the columns of the version before, and then the new one.
+ * The columns of each version of dumps, version 1 first. A new column of `records` that is not in OWN_COLUMNS makes a new version of dumps:
+ * the columns of the previous version, followed by the new column.
  */
 const LISTS = distinct(
   Object.values(RECORDS_COLUMNS_BY_VERSION).map((columns) => columns.filter((column) => !OWN_COLUMNS.includes(column))),
@@ -28,7 +28,7 @@ const LISTS = distinct(
 export const DUMP_VERSION = LISTS.length;
 export const DUMP_COLUMNS: readonly RecordsColumn[] = LISTS[DUMP_VERSION - 1] ?? [];
 
-/** The numbers of values that a row of a dump can have. */
+/** The number of values in a row of a dump, for each version. */
 export const DUMP_ROW_LENGTHS: readonly number[] = LISTS.map((columns) => columns.length);
 
 function distinct(lists: readonly (readonly RecordsColumn[])[]): readonly (readonly RecordsColumn[])[] {

@@ -13,10 +13,10 @@ export function customerIdOf(properties: Readonly<Record<string, unknown>> | und
 }
 
 /**
- * Returns a function that replays and erasures of the archive use. It receives the line (JSONCompactEachRow) of an enriched record. It
- * returns the line unchanged, or a line with the outcome `erased` if a tombstone (docs/glossary.md) covers the record, or with the outcome
- * `expired` if the record is of an event from before `expiresBefore` (Unix milliseconds; undefined if events of the site never expire).
- * The function parses the line, which costs time, so call it only if there are tombstones or if events of some sites expire.
+ * Returns a function that replays and erasures of the archive use. It receives the line (JSONCompactEachRow) of an enriched record, and
+ * returns a line with the outcome `erased` if a tombstone (docs/glossary.md) covers the record. It returns a line with the outcome `expired`
+ * if the event is older than `expiresBefore` (Unix milliseconds; undefined if events of the site never expire). Otherwise it returns the
+ * same line. Parsing the line costs time, so call the function only if there are tombstones or if events of some sites expire.
  */
 export function createLineEraser(
   tombstonesOf: (siteId: string) => readonly Tombstone[],

@@ -7,9 +7,9 @@ import { unstorableRule } from './storable.ts';
 import { looksLikeSeconds, SECONDS_RULE } from './timestamp.ts';
 
 /**
- * Makes the gateway's checks of a server event. The first check is whether the body can be read. The enricher makes only this check,
- * because the log can contain records that an older gateway accepted. The gateway then refuses a timestamp that looks like seconds, and
- * values that cannot be stored as they were sent. `headerKey`: the value of the header `Idempotency-Key`; empty if it was not sent.
+ * All checks that the gateway makes of a server event. The first one, `checkServerEvent`, tests whether the body can be read. The enricher
+ * makes only this check, because the log can contain records that an older gateway accepted. The other checks refuse a timestamp that looks
+ * like seconds, and values that cannot be stored as they were sent. `headerKey`: the header `Idempotency-Key`; empty if it was not sent.
  */
 export function acceptServerEvent(body: JsonObject, text: BodyText, headerKey = ''): ServerEventFields | FieldError {
   const event = checkServerEvent(body, headerKey);

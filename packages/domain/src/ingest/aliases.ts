@@ -43,7 +43,7 @@ const SKIPS_BLANK: ReadonlySet<string> = new Set(['name', 'visitor_id', 'user_id
 /** The name under which the value of a field was sent, for error messages. */
 export function nameAsSent(body: Readonly<Record<string, Sent>>, name: string, aliases: readonly string[]): string {
   const names = [name, ...aliases];
-  // Without any value, either an empty string was sent (the wrong type for this field), or nothing was sent.
+  // If no name has a value, the field was sent as an empty string (a wrong type for this field), or was not sent.
   return (
     names.find((candidate) => isSent(body[candidate]) && !(SKIPS_BLANK.has(name) && isBlank(body[candidate]))) ??
     names.find((candidate) => body[candidate] === '') ??

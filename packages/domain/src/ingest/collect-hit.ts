@@ -52,7 +52,8 @@ export function checkCollectHit(
   source: IdentitySource = 'request',
 ): CollectHitFields | FieldError {
   const fields = pickHit(body);
-  // An empty visitor ID means cookieless mode. In a request, an ID of only white space counts as missing; older versions accepted it.
+  // An empty visitor ID means cookieless mode. In a request, an ID of only white space counts as missing. In a record it counts as an ID,
+  // because older versions of Weir accepted it.
   if (source === 'request' && isBlank(body.visitor_id)) fields.visitor_id = undefined;
   if (!validate(fields)) return toFieldError(validate.errors, body, FIELDS);
   if (fields.event_properties !== undefined) {

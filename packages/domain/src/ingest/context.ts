@@ -52,8 +52,8 @@ export function pageContext(url: string, pathname: string, hostname: string, ref
 }
 
 /**
- * The host and the path of a URL, cut like a hostname and a pathname that a caller sends (docs/api.md, POST /api/collect). Undefined if its
- * path does not begin with a slash: in `localhost:3000/a`, as in `about:blank`, the text before the first colon is the scheme.
+ * The host and the path of a URL, cut to the limits of the fields `hostname` and `pathname` (docs/api.md, POST /api/collect). Undefined if
+ * the path does not begin with a slash, as for `about:blank`, or for `localhost:3000/a`, in which `URL` reads `localhost` as the scheme.
  */
 export function pageOf({
   hostname,

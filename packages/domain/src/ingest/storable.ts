@@ -89,8 +89,8 @@ function notUnicode(key: string): string {
 
 /**
  * Returns the rule that an object breaks if two of its values clash, or undefined. ClickHouse reads a dot in a key as a step into an
- * object. So two keys can have the same path, or the path of one key can continue the path of another key, which has a value. The
- * paths of an object in an array begin at that object.
+ * object. Two values clash if they have the same path, or if the path of one continues the path of the other (`a` and `a.b`). The paths
+ * of an object in an array begin at that object.
  */
 function clashIn(object: JsonObject): string | undefined {
   const leaves: { readonly path: string; readonly order: string }[] = [];

@@ -3,7 +3,7 @@ const LONG = /\d{16}/;
 const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 const INT64_MIN = -(2n ** 63n);
 const UINT64_END = 2n ** 64n;
-/** The length of a minus sign and the 20 digits of the longest UInt64. */
+/** A UInt64 has at most 20 digits. One more character is for a minus sign. */
 const DIGITS_64_BITS_MAX = 21;
 
 /** A JSON text in which long whole numbers were replaced by strings, because JSON.parse rounds numbers beyond 2^53. */

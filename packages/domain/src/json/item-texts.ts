@@ -2,8 +2,8 @@ import { CHAR, keyOf, stringEnd } from './scan-text.ts';
 
 /**
  * Returns the items of an array as texts, each exactly as it was sent. (JSON.parse rounds numbers and keeps only one of several equal
- * keys, so an item that is serialised again can differ.) The array is the value of `name` at the top level of `text`. If the
- * name is repeated, the last one counts, as in JSON.parse. `text` must be valid JSON, and that value must be an array.
+ * keys, so parsing an item and serialising it again can change it.) The array is the value of the key `name` at the top level of `text`. If
+ * the key is repeated, the last one counts, as in JSON.parse. `text` must be valid JSON, and the value must be an array.
  */
 export function itemTexts(text: string, name: string): string[] {
   let items: string[] = [];

@@ -9,8 +9,8 @@ import { isImageUrl } from '../people/image-url.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * Compiles the schemas once. Must not use allErrors (an attacker's body can have 450,000 errors), coerceTypes or removeAdditional.
- * ajv counts code points in maxLength, as docs/api.md defines "chars".
+ * Compiles the schemas once. Never set `allErrors`: a body of an attacker can have 450,000 errors. Never set `coerceTypes` or
+ * `removeAdditional`: they change the validated object. ajv counts code points in maxLength, as docs/api.md defines "chars".
  */
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTypes: false });
 ajv.addVocabulary(['x-aliases', 'x-json-bytes-max', 'x-depth-max', 'x-keys-max', 'x-traits-max', 'x-cut-chars']);
@@ -30,7 +30,7 @@ export function validator(reference: string): Validator {
   return validate as Validator;
 }
 
-/** Converts the first error of a validation. The result names the field as it was sent in `body`. */
+/** Converts the first error of a validation. A field can have aliases: the result has the name under which `body` contains the field. */
 export function toFieldError(
   errors: readonly ErrorObject[] | null | undefined,
   body: JsonObject,

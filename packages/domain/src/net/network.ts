@@ -66,8 +66,8 @@ export function undotted(text: string): string {
 }
 
 /**
- * Returns the eight parts of an IPv6 address, or undefined if the text is not one. Does not use a library, which would take ten times as
- * long: this runs for each record of a site with address rules.
+ * Returns the eight parts of an IPv6 address, or undefined if the text is not one. This function runs for each record of a site that
+ * excludes addresses, so it does not use a library, which would take ten times as long.
  */
 function ipv6Parts(text: string): readonly number[] | undefined {
   const parts: number[] = [];

@@ -10,9 +10,9 @@ export interface CookielessVisitor {
   readonly ip: string;
   readonly userAgent: string;
   /**
-   * For an imported hit, the UTC day of its line; otherwise empty. Imported hits use the salt of the day on which they were
-   * received: the salts of the days in the file never existed or were deleted, and must not be created again. With the day of the
-   * line, the IDs of imported visitors change at midnight, like all other IDs.
+    * For an imported hit, the UTC day of its line; otherwise empty. Imported hits use the salt of the day on which they were
+    * received: the salts of the days in the file never existed or were deleted, and must not be created again. With the day of the
+    * line, the IDs of imported visitors change at midnight, like those of other cookieless visitors.
    */
   readonly lineDay: string;
 }
@@ -32,7 +32,10 @@ export function dayBefore(day: string): string {
 }
 
 const DAY_MS = 24 * 3600_000;
-/** The texts of this many days are kept, because consecutive records are of the same few days. A day is stored at its number modulo this size. */
+/**
+ * `utcDay` caches the texts of this many days, because consecutive records are of the same few days. The index of a day is its number modulo
+ * this size.
+ */
 const RECENT_DAYS = 16;
 const recentNumbers: number[] = new Array(RECENT_DAYS).fill(Number.NaN);
 const recentTexts: string[] = new Array(RECENT_DAYS).fill('');

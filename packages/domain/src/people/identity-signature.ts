@@ -6,9 +6,9 @@ const RANDOM_BYTES = 32;
 const SIGNATURE = /^[0-9a-f]{64}$/i;
 
 /**
- * The result of checking the signature of a browser's identify. `signed`: the signature is valid. `refused`: it is not valid,
- * and the site requires a valid one. The result is undefined if the identify is not authenticated. The raw record contains the result,
- * so a replay needs no secret and has the same outcome.
+ * The result of checking the signature of a browser's identify (docs/glossary.md). `signed`: the signature is valid. `refused`: it is not
+ * valid, and the site requires a valid one. Undefined: the site has no secret, or the signature is not valid and the site does not require
+ * one. The raw record contains the result, so a replay needs no secret and has the same outcome.
  */
 export type IdentityProof = 'signed' | 'refused' | undefined;
 

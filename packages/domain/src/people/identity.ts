@@ -81,7 +81,7 @@ export function readBrowserIdentity(
   bodyText?: BodyText,
   source: IdentitySource = 'request',
 ): Identity | FieldError {
-  // The gateway has checked the signature of a record. In records of older versions, `signature` is a trait with any value.
+  // The signature in a record is not read, because the gateway has checked it. In records of older versions, `signature` is a trait with any value.
   const signature = source === 'request' ? sent(identity.signature) : undefined;
   const fields = { ...pickIdentity(identity, source), signature };
   if (!validateBrowserIdentity(fields)) return toFieldError(validateBrowserIdentity.errors, identity, BROWSER_FIELDS);
@@ -91,7 +91,8 @@ export function readBrowserIdentity(
 }
 
 function pickIdentity(body: JsonObject, source: IdentitySource) {
-  // If one of the two IDs is not blank, the gateway has used it for its answer. So the same ID is read from the record.
+  // Reads the first of the two fields that is not blank. If both are blank, a record gets the blank ID, because older versions of Weir
+  // accepted it.
   const id = (first: Json | undefined, second: Json | undefined) =>
     sentId(first, second) ?? (source === 'record' ? sent(first, second) : undefined);
   const image = sent(body.image);

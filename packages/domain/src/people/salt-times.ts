@@ -9,8 +9,8 @@ const HOUR_MS = 3600_000;
 export const SALT_AHEAD_MS = 5 * 60_000;
 
 /**
- * How long after midnight UTC a visit can keep the visitor ID of the day before, for which the salt of that day is needed. During these
- * hours, the enricher looks for such a visit. This adds 10 % to the cost of a record.
+ * How long after midnight UTC a visit can keep the visitor ID of the previous day. The enricher computes this ID from the salt of the
+ * previous day. During these hours, it looks for such a visit, which adds 10 % to the cost of a record.
  */
 export const PREVIOUS_SALT_MS = 4 * HOUR_MS;
 

@@ -13,8 +13,8 @@ export function bodyTextOf(record: Uint8Array): string {
 }
 
 /**
- * Returns the keys of a JSON object in the order of its text, each once: of the top object, or of the object in its field `within`.
- * (JavaScript's objects put integer-like keys first.) Uses a scanner and no parse tree, so that deep nesting cannot overflow the stack.
+ * Returns the keys of a JSON object, each once, in the order in which they are in the text. (JavaScript's objects put integer-like keys
+ * first.) The object is the whole text, or its field `within`. Uses a scanner and no parse tree, so deep nesting cannot overflow the stack.
  */
 export function keysInTextOrder(text: string, within?: string): readonly string[] {
   const scanner = createScanner(text, true);

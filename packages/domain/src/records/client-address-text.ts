@@ -4,7 +4,7 @@ import { CHAR, keyOf, stringEnd } from '../json/scan-text.ts';
 /** The key `ip`, in which one or both letters can be escaped. */
 const ESCAPED_KEY = /"(?:i|\\u0069)(?:p|\\u0070)"/;
 const KEY = '"ip"';
-/** The value of an address as it is nearly always sent, and the space around it. */
+/** The usual form of an address: a string without escapes, with the white space around it. */
 const PLAIN_VALUE = /\s*:(\s*"[^"\\]*"\s*)/y;
 
 /**
@@ -18,7 +18,7 @@ export function withoutClientAddress(text: string, body?: JsonObject): string {
   const hasEscapes = text.includes('\\u00');
   if (keyAt < 0 && !(hasEscapes && ESCAPED_KEY.test(text))) return text;
   const isOnly = !hasEscapes && text.indexOf(KEY, keyAt + KEY.length) < 0;
-  // If the text has the key only once, it is the key that `body` has.
+  // `hasAddress` has found the key in `body`. If the text contains the key only once, that key is at `keyAt`.
   return (isOnly && body !== undefined && hasAddress(body) ? blankedAt(text, keyAt) : undefined) ?? blanked(text);
 }
 

@@ -1,8 +1,8 @@
 import type { RecordsColumn } from './records-columns.ts';
 
 /**
- * The neutral values of the columns that are not texts. `timestamp`, `received_at`, `raw_partition` and `raw_offset` are missing here: each
- * caller gives them.
+ * The default values of the columns that are not texts. `timestamp`, `received_at`, `raw_partition` and `raw_offset` have no default here,
+ * because each caller passes their values.
  */
 const NEUTRAL = {
   cookieless: false,
@@ -18,8 +18,8 @@ const NEUTRAL = {
 } as const;
 
 /**
- * Encodes the row of a dead letter with a column list, as JSONCompactEachRow with a line feed. Columns without a value get an empty text, or
- * the neutral value of their type. The same values always give the same bytes.
+ * Encodes the row of a dead letter: one line of JSONCompactEachRow with the values of `columns`, in their order. A column without a value
+ * gets its value from NEUTRAL, or an empty text. The same values always give the same bytes.
  */
 export function deadRowLine(
   columns: readonly string[],

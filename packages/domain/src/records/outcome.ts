@@ -4,7 +4,7 @@
  */
 export type Outcome = 'row' | 'identify' | 'duplicate' | 'dropped' | 'dead' | 'erased' | 'expired';
 
-/** The reason of an `identify` that stores no identity: it removes the link between a visitor and a user. */
+/** The reason of an outcome `identify` that stores no identity, but removes the link between a visitor and a user. */
 export type IdentifyReason = 'unlink';
 
 /** Why a record was dropped. A reason `excluded_*` names the type of the exclusion rule (docs/api.md, Exclusion rules). */
@@ -18,7 +18,7 @@ export type DropReason =
   | 'excluded_bots'
   /** The site was removed after the record was accepted. */
   | 'site_removed'
-  /** A browser's identify without a valid signature, on a site that requires one. */
+  /** A browser sent an identify (docs/glossary.md) without a valid signature, and the site requires one. */
   | 'identity_unverified';
 
 /** Why a record was erased. `forgotten`: an operator asked Weir to erase the person or the site (docs/erasure.md). */

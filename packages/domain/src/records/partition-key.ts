@@ -15,8 +15,8 @@ const CHARS_MAX = 256;
 
 /**
  * The key that selects the partition of a record: the user, if the record is an identify or has a user but no visitor; otherwise the
- * visitor; otherwise the idempotency key; otherwise the event. So an identify is in the same partition as later events that depend
- * on its user, and before them.
+ * visitor; otherwise the idempotency key; otherwise the event. An event with only a user ID needs the visitor that an earlier identify of
+ * this user named. Both records are in one partition, so the enricher processes the identify first.
  */
 export function partitionKey(owner: RecordOwner, isIdentify: boolean): string {
   const { siteId, userId, visitorId, idempotencyKey } = owner;
@@ -26,7 +26,10 @@ export function partitionKey(owner: RecordOwner, isIdentify: boolean): string {
   return short(siteId, 'e', owner.eventId);
 }
 
-/** The partition key of a cookieless hit: site, address (an IPv6's /64) and user agent, as in its visitor ID, but without the salt. */
+/**
+ * The partition key of a cookieless hit. Like the visitor ID, it depends on the site, the client IP (of IPv6, the /64) and the user agent.
+ * Unlike the visitor ID, it does not depend on the salt of the day.
+ */
 export function cookielessPartitionKey(siteId: string, ip: string, userAgent: string): string {
   return short(siteId, 'c', digest(`${visitorNetwork(ip)}\0${userAgent}`));
 }

@@ -11,8 +11,8 @@ export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink' 
 
 /**
  * A record of `events.raw`: a body that the gateway accepted, as it was sent, and its envelope.
- * The body has passed its schema, but aliases, shortcuts and defaults are not resolved. The enricher reads it with the same
- * functions of this package that the gateway validated it with, so a replay benefits from later fixes.
+  * The body has passed its schema, but aliases, shortcuts and defaults are not resolved. The gateway validates the body and the enricher
+  * reads it with the same functions of this package. A replay therefore uses later fixes of these functions.
  */
 export interface RawRecord {
   /** UUIDv7; for an import UUIDv5(site, file digest, line); for a dumped row, the event ID of that row. */
@@ -36,7 +36,7 @@ export interface RawRecord {
   readonly clientHints?: Readonly<Record<string, string>>;
   /** The header `Idempotency-Key` of a request with one server event; absent if it was not sent, in other requests, and in older versions. */
   readonly idempotencyKey?: string;
-  /** For a browser's identify, the result of checking its signature; absent if it is not authenticated. */
+  /** For a browser's identify, the result of checking its signature (identity-signature.ts). Absent if this result is undefined. */
   readonly identityProof?: Exclude<IdentityProof, undefined>;
   /** Set if the record was appended to process the record of a dead letter again. */
   readonly redriven?: Redriven;
@@ -75,7 +75,7 @@ function otherFields(head: RawRecordHead): string {
   return text === '{}' ? '' : `,${text.slice(1, -1)}`;
 }
 
-/** The characters that JSON does not escape, as far as they are ASCII. */
+/** Matches a text of ASCII characters that JSON does not escape. */
 const NOT_ESCAPED = /^[ !#-[\]-~]*$/;
 
 function quoted(text: string): string {

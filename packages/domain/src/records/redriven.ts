@@ -10,7 +10,7 @@ export interface Redriven {
   readonly offset: number;
   /** 1 for the first redrive of the dead letter. Of two records with the same position and attempt, the second one is a duplicate. */
   readonly attempt: number;
-  /** When the record was redriven, in Unix milliseconds. Its client IP is encrypted with the key of this day. */
+  /** When the record was redriven, in Unix milliseconds. The client IP of the second record is encrypted with the key of this day. */
   readonly at: number;
   /** The visitor ID of a cookieless hit: the salt from which it is computed can be deleted before the redriven record is replayed. */
   readonly visitorId?: string;
@@ -61,7 +61,7 @@ export function sealedDay(record: { readonly receivedAt: number; readonly redriv
   return utcDay(record.redriven?.at ?? record.receivedAt);
 }
 
-// The column `detail` of each outcome of a redriven record ends with the field `redriven`, which fills the table `dead_letter_attempts`.
+// The column `detail` of each outcome of a redriven record ends with the field `redriven`. ClickHouse fills `dead_letter_attempts` from it.
 const MARK = /,?"redriven":(\{"log":"[\w-]{1,36}","partition":\d+,"offset":\d+,"attempt":\d+,"at":\d+\})\}$/;
 
 /** Adds `redriven`, without the visitor ID, to the column `detail`. The column contains the JSON text of an object, or an empty text. */

@@ -1,6 +1,9 @@
 import type { Keep } from './keep.ts';
 
-/** Where the records of a replay come from. `tables`: all records that are stored when it begins are copied from the live tables. */
+/**
+ * Where the records of a replay come from: the topic `events.enriched`, the archive, or the topic `events.raw`. `tables`: all records that
+ * are stored when the replay begins are copied from the live tables.
+ */
 export type ReplaySource = 'enriched' | 'archive' | 'raw' | 'tables';
 
 /** Which records a replay replaces. All other records are copied from the present tables. */
@@ -79,15 +82,15 @@ export interface ExpiredRecords {
 export interface ArchivePosition {
   readonly logId: string;
   readonly partition: number;
-  /** The first raw offset that is taken from the segments that are being read. There is no gap between these segments. */
+  /** The first raw offset that the writer takes from the archive segments that it reads now. There is no gap between these segments. */
   readonly rawFrom: number;
   readonly offset: number;
   readonly metadata: string;
 }
 
 /**
- * The progress of a replay. While the writer of the replay reads a topic, it commits its offsets to the log, and they are not in this object.
- * While it reads the archive, `reading` is its last commit.
+ * The progress of a replay. While the writer of the replay reads the archive, `reading` is its last commit. While it reads a topic, it
+ * commits its offsets to the log, and this object does not contain them.
  */
 export interface ReplayState {
   readonly replayId: string;
@@ -101,7 +104,7 @@ export interface ReplayState {
   readonly recordsToCopy: number;
   /** The ranges that were read from the archive. */
   readonly archived?: readonly ArchivedRange[];
-  /** The records that had expired in the archive when the replay had read it. Those without a row get one with the outcome `expired`. */
+  /** The records that had expired in the archive when the replay read it. Each of them that has no row gets a row with the outcome `expired`. */
   readonly expired?: readonly ExpiredRecords[];
   readonly reading?: ArchivePosition;
   /** The swap that is in progress. */

@@ -12,7 +12,7 @@ export interface Site {
   readonly limits: SiteLimits;
   /** Names of the query parameters that stored URLs keep (query-allow.ts). If absent, all are kept; if empty, none is kept. */
   readonly queryAllow?: readonly string[];
-  /** Absent if the site has no identity secret. Then the identifies of browsers are not authenticated. */
+  /** Absent if the site has no identity secret. Then Weir does not check the signatures of identifies (docs/glossary.md). */
   readonly identityVerification?: IdentityVerification;
   /** For how long the tables keep the rows of the site. If a time is absent, the setting for all sites applies. */
   readonly keep?: Partial<Keep>;

@@ -36,7 +36,7 @@ export interface SignedOut {
   readonly expiresAt: number;
 }
 
-/** The last time at which an API key or the token of a viewer was used, to the hour. */
+/** The last known use of an API key or of the token of a viewer. Weir stores at most one use per hour. */
 export interface TokenUse {
   readonly siteId: string;
   readonly id: string;

@@ -88,7 +88,7 @@ describe('combined and common', () => {
     expect(json({ http_user_agent: '' })).toBe('');
     expect(json({ user_agent: '-' })).toBe('');
     expect(json({ user_agent: null })).toBe('');
-    // Caddy writes the headers that were sent.
+    // Caddy logs an object of the headers that were sent. If it lacks User-Agent, the client sent none.
     expect(json({ request: { headers: { Referer: ['https://r.example/'] } } })).toBe('');
   });
   test('long texts are cut', () => {

@@ -7,7 +7,7 @@ test.each([
   ['{"context":{"url":"/","ip" : "203.0.113.7" ,"platform":"x"}}', '{"context":{"url":"/","ip" :"","platform":"x"}}'],
   ['{"ip":"203.0.113.7","name":"e"}', '{"ip":"","name":"e"}'],
   ['{ "context" : {\n"ip":\t"203.0.113.7"\n} }', '{ "context" : {\n"ip":""} }'],
-  // Repeated keys: the last value counts, but each value would be stored.
+  // Repeated keys: only the last value counts, but the log would store all values.
   ['{"context":{"ip":"203.0.113.7"},"context":{"ip":"203.0.113.8"}}', '{"context":{"ip":""},"context":{"ip":""}}'],
   ['{"context":{"ip":"203.0.113.7"},"context":{}}', '{"context":{"ip":""},"context":{}}'],
   ['{"context":{"ip":"1.1.1.1","ip":"203.0.113.7"}}', '{"context":{"ip":"","ip":""}}'],

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 
-/** The memory that ClickHouse leaves free by default. In 1 GB, the main process needs up to 560 MB. */
+/** The memory that ClickHouse leaves free by default. On a machine with 1 GB, the main process needs up to 560 MB. */
 const LEFT_FREE_BYTES = 640 * 1024 * 1024;
 /** With a limit of 256 MB, ClickHouse refused the inserts of the writer for minutes while SQL statements of users needed memory. */
 const MEMORY_BYTES_MIN = 384 * 1024 * 1024;

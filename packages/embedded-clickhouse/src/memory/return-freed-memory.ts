@@ -14,8 +14,9 @@ export interface ReturnMemoryOptions {
 }
 
 /**
- * The allocator of ClickHouse keeps freed memory for seconds, and does not count it as used. After several large statements, the process could have
- * twice the memory that its statements may use. So this function looks at the memory of the process four times per second.
+ * The allocator of ClickHouse keeps freed memory for seconds, and does not count it as used. After several large statements, the process could
+ * have twice the memory that its statements may use. So this function checks the memory of the process four times per second, and calls
+ * `purge` if it is above `memoryBytes`.
  */
 export function returnFreedMemory({ memoryBytes, purge, used = anonymousBytes }: ReturnMemoryOptions): NodeJS.Timeout {
   let underWay = false;

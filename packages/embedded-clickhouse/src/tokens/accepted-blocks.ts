@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { syncPath } from './sync-path.ts';
 import type { LogPosition } from './token-log.ts';
 
-/** What was known to be durable of one table when the file below was last written. */
+/** The parts and tokens of one table that were durable when the file accepted-blocks.json was last written. */
 export interface AcceptedTable {
   /** All parts with block numbers up to this one were on the disk. A repair leaves them in the table. */
   readonly blocks: number;
-  /** Each token of a higher block number is after this position. */
+  /** In the deduplication logs, each token of a higher block number is after this position. */
   readonly tokensFrom: LogPosition;
 }
 
-/** Maps the UUID of each table to what is accepted. */
+/** Maps the UUID of each table to its accepted parts. */
 export type AcceptedBlocks = ReadonlyMap<string, AcceptedTable>;
 
 const VERSION = 1;
@@ -74,7 +74,7 @@ export async function writeAcceptedBlocks(folder: string, accepted: AcceptedBloc
   await syncPath(folder);
 }
 
-/** Removes the record durably. The next start then accepts all parts. */
+/** Removes the record durably. The repair at the next start then leaves all parts in their tables. */
 export async function removeAcceptedBlocks(folder: string): Promise<void> {
   await rm(join(folder, FILE), { force: true });
   await syncPath(folder);

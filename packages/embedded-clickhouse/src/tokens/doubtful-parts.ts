@@ -9,9 +9,9 @@ export interface DoubtfulParts {
 
 export interface TableAfterCrash {
   readonly parts: readonly Part[];
-  /** Parts up to this block number stay. */
+  /** Parts up to this block number stay (accepted-blocks.ts). */
   readonly acceptedBlocks: number;
-  /** The parts whose tokens were added after the last record of accepted blocks was written (accepted-blocks.ts). */
+  /** The parts whose deduplication tokens were added after the last record of accepted blocks was written. */
   readonly withToken: readonly Part[];
   /** Returns the number of rows of a part, from its file `count.txt`. Undefined if this file is missing or does not contain a number. */
   readonly rowsOf: (part: Part) => number | undefined;
@@ -21,9 +21,9 @@ export interface TableAfterCrash {
 const PATCH = 'patch-';
 
 /**
- * Finds the parts with rows of inserts that were never acknowledged: parts above the accepted block numbers, whose block has no token. If
- * such a part was merged with older parts, the merged part is only detached if all of the older parts are still there. They
- * replace it.
+  * Finds the parts with rows of inserts that were never acknowledged: parts above the accepted block numbers, whose block has no token. If
+  * such a part was merged with older parts, the merged part is only detached if all of the older parts are still on the disk, because the
+  * engine then uses these parts again.
  */
 export function doubtfulParts(table: TableAfterCrash): DoubtfulParts {
   const { parts, acceptedBlocks } = table;
@@ -45,7 +45,10 @@ export function doubtfulParts(table: TableAfterCrash): DoubtfulParts {
   return { detached: detached.sort(byAge), kept };
 }
 
-/** Whether the older blocks of a merged part are in other parts, which the engine uses again when the merged part is detached. */
+/**
+ * Whether a merged part can be detached without a loss of other rows: its older blocks must also be in other parts. The engine uses these
+ * parts again when the merged part is detached.
+ */
 function isReplaceable(top: Part, group: readonly Part[], { parts, withToken, rowsOf }: TableAfterCrash): boolean {
   const inside = parts.filter((part) => holds(top, part) && !group.includes(part));
   const older = inside.filter((part) => !inside.some((other) => other !== part && isAbove(other, part)));

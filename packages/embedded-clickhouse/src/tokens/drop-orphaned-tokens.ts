@@ -3,18 +3,18 @@ import type { AcceptedTable } from './accepted-blocks.ts';
 import { holds, namesIn, parsePart, partsOf, type TableFolder } from './table-folders.ts';
 import { BEGINNING, dropTokens, newestLog, readTokens, type TokenEntry } from './token-log.ts';
 
-/** With this prefix, the engine moves a damaged part away. */
+/** The engine moves a damaged part to the folder `detached` and adds this prefix to its name. */
 export const BROKEN_PREFIX = 'broken-on-start_';
 const BROKEN = new RegExp(`^${BROKEN_PREFIX}(.*?)(?:_try\\d+)?$`);
 
 /**
- * Drops the tokens of parts that are missing, so that the inserts can be repeated. An insert first writes its token into the table's
- * deduplication log and then renames its part. If it is killed between these steps, the engine drops each repeat of the insert as a
- * duplicate, although it does not have the rows.
- *
- * If it is known which block numbers are accepted, each token above them is checked. Otherwise, the newest tokens are checked, up to
- * the first one whose part exists. The tokens of parts that were accepted stay, because an erasure or the retention may have removed the
- * rows: their insert must not store them again. The engine must be closed. Returns the number of dropped tokens.
+  * Drops the deduplication tokens of parts that are missing, so that the inserts can be repeated. An insert first writes its token into the
+  * table's deduplication log and then renames its part. If the engine is killed between these steps, it later drops each repeat of the insert
+  * as a duplicate, although it does not have the rows.
+  *
+  * If it is known which block numbers are accepted (accepted-blocks.ts), each token above them is checked. Otherwise, the newest tokens are
+  * checked, up to the first one whose part exists. The tokens of accepted parts stay, because an erasure or the retention may have removed
+  * the rows: their insert must not store them again. The engine must be closed. Returns the number of dropped tokens.
  */
 export function dropOrphanedTokens(table: TableFolder, accepted: AcceptedTable | undefined): number {
   const entries = knownTokens(readTokens(table, accepted?.tokensFrom ?? newestLog(table)).entries);
@@ -35,7 +35,7 @@ export function brokenParts({ path }: TableFolder): readonly string[] {
   return namesIn(join(path, 'detached')).filter((name) => BROKEN.test(name));
 }
 
-/** Drops the tokens of damaged parts, also those of accepted ones. The engine must be closed. Returns their number. */
+/** Drops the tokens of damaged parts, also of accepted ones. The engine must be closed. Returns the number of dropped tokens. */
 export function dropTokensOfBrokenParts(table: TableFolder, broken: readonly string[]): number {
   const lost = broken.flatMap((name) => parsePart(BROKEN.exec(name)?.[1] ?? '') ?? []);
   if (lost.length === 0) return 0;

@@ -13,21 +13,21 @@ import { partsOf, type TableFolder, tableFolders } from './table-folders.ts';
 import { BEGINNING, endOfLogs, type LogPosition, logFile, logNumbers, readTokens } from './token-log.ts';
 
 /**
- * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss
- * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. This object lets a repair tell
- * them apart: tokens of acknowledged inserts are on the disk, and parts of all other acknowledged statements have block numbers up to a
- * recorded one (docs/decisions/0048).
+  * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss
+  * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. With this object, a repair can
+  * distinguish the two: tokens of acknowledged inserts are on the disk, and parts of all other acknowledged statements have block numbers up
+  * to a recorded one (docs/decisions/0048).
  */
 export interface TokenKeeper {
   /** Runs a statement. Resolves when the statement is done, and what a repair needs to know about it is durable. */
   run<T>(effect: StatementEffect, statement: () => Promise<T>): Promise<T>;
-  /** Records that all parts that are now on the disk stay in their tables. */
+  /** Records the parts that are on the disk now. A later repair leaves these parts in their tables. */
   accept(): Promise<void>;
-  /** Must be called when the engine has been closed. The next start then accepts all parts. */
+  /** Must be called when the engine has been closed. The repair at the next start then leaves all parts in their tables. */
   close(): Promise<void>;
 }
 
-/** What is synced of the newest deduplication log of a table. */
+/** How much of the deduplication logs of a table is synced: the newest log with synced bytes, and the number of these bytes. */
 interface SyncedLog {
   readonly table: TableFolder;
   log: number;
@@ -43,8 +43,8 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
   let accepted: AcceptedBlocks | undefined;
   let changing = 0;
   /**
-   * How many statements have defined tables, and how many of them had ended when the last finished run of `acceptNow` began. An insert
-   * with a token waits for such a run if the two numbers differ.
+   * `definitions`: how many statements that define tables have ended. `recordedDefinitions`: this number when the last finished run of
+   * `acceptNow` began. If they differ, the record may lack new tables, so an insert with a token first waits for another run.
    */
   let definitions = 0;
   let recordedDefinitions = 0;
@@ -60,7 +60,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     }
   }
 
-  /** Makes all tokens durable that are written now, and the names of their parts. */
+  /** Makes the tokens that are already written durable, and the names of their parts. */
   async function syncTokens(): Promise<void> {
     await Promise.all([...logs.values()].map(syncLog));
   }
@@ -75,7 +75,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     const bytes = sizeOf(table, log) ?? 0;
     const files = numbers.map((number) => logFile(table, number));
     await Promise.all([...files, table.path, ...(isRotated ? [table.logs] : [])].map(syncPath));
-    // Another call can have synced more in the meantime.
+    // Another call can have synced more in the meantime. Then its values stay.
     if (log > synced.log || (log === synced.log && bytes > synced.bytes)) Object.assign(synced, { log, bytes });
   }
 
@@ -118,7 +118,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     }
   }
 
-  /** Calls that wait share one run, which begins after the present one. */
+  /** Runs `acceptNow` after its present run has ended. All calls that are made until then share this run. */
   function acceptSoon(): Promise<void> {
     next ??= accepting.then(() => {
       next = undefined;
@@ -138,7 +138,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
       if (effect === 'inserts once') {
         if (recordedDefinitions < definitions) await acceptSoon();
         const result = await statement();
-        // Another statement may have created tables in the meantime.
+        // Another statement may have created tables in the meantime. The tokens of these tables must be synced too.
         if (changing > 0 || recordedDefinitions < definitions) findTables();
         await guarded(syncTokens);
         return result;
@@ -163,8 +163,8 @@ function highestBlock(table: TableFolder, former: number): number {
 }
 
 /**
- * Returns a position in the logs. All tokens of block numbers above `blocks` are after it. An insert writes its token before it renames its
- * part, under one lock of the table. So when a part has its name, all earlier inserts have done both.
+  * Returns a position in the logs. All tokens of block numbers above `blocks` are after it. An insert writes its token before it renames its
+  * part, under one lock of the table. So when a part has its name, all earlier inserts have written their tokens and renamed their parts.
  */
 function tokensAbove(table: TableFolder, blocks: number, former: AcceptedTable | undefined): LogPosition {
   const { entries, end } = readTokens(table, former?.tokensFrom ?? BEGINNING);

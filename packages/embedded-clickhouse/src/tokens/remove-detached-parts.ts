@@ -10,8 +10,8 @@ export const DETACHED_KEPT_MS = 7 * 24 * 3_600_000;
 export const DETACHED_PERIOD_MS = 3_600_000;
 
 /**
- * Removes the parts that a repair, or the engine because they are damaged, moved away longer than `keptMs` ago. Their rows can be those of a person who was erased since then, so
- * they cannot stay for ever. Returns the number of removed parts.
+ * Removes the parts that were moved away at least `keptMs` ago: by a repair, or by the engine because they are damaged. Their rows can belong
+ * to a person who was erased since then, so they cannot stay for ever. Returns the number of removed parts.
  */
 export function removeDetachedParts(folder: string, keptMs: number, now: number): number {
   const old = detachedParts(folder).filter(({ movedAt }) => now - movedAt >= keptMs);
@@ -34,7 +34,7 @@ function detachedParts(folder: string): readonly { readonly path: string; readon
       .filter((part) => part.startsWith(PREFIX) || part.startsWith(BROKEN_PREFIX))
       .flatMap((name) => {
         const path = join(table.path, DETACHED, name);
-        // The ctime is the time of the move: renaming a folder changes its ctime, but not its mtime. Without it, the part was removed meanwhile.
+        // The ctime is the time of the move: renaming a folder changes its ctime, but not its mtime. Undefined if the part was removed meanwhile.
         const movedAt = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
         return movedAt === undefined ? [] : [{ path, movedAt }];
       }),

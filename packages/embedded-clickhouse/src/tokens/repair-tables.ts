@@ -54,7 +54,7 @@ export function repairTables(folder: string): TableRepair {
   };
 }
 
-/** If the recorded position is not in the logs any more, it is not certain which parts have a token. */
+/** Returns undefined if the recorded position is not in the logs any more: then it is not certain which parts have a token. */
 function ifComplete(table: TableFolder, known: AcceptedTable | undefined): AcceptedTable | undefined {
   return known !== undefined && readTokens(table, known.tokensFrom).isComplete ? known : undefined;
 }

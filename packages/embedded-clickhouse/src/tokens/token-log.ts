@@ -19,7 +19,7 @@ export interface LogPosition {
   readonly bytes: number;
 }
 
-/** A line of a deduplication log: the token of an insert was added, or dropped. */
+/** A line of a deduplication log: the deduplication token of an insert was added, or dropped. */
 export interface TokenEntry {
   readonly isAdded: boolean;
   readonly part: Part;
@@ -30,7 +30,7 @@ export interface TokenEntry {
 }
 
 export interface TokenEntries {
-  /** The intact lines, oldest first. */
+  /** The lines whose end is intact, oldest first. */
   readonly entries: readonly TokenEntry[];
   /** The end of the last line. */
   readonly end: LogPosition;
@@ -43,7 +43,7 @@ export interface TokenEntries {
 export const BEGINNING: LogPosition = { log: 0, bytes: 0 };
 
 const LOG = /^deduplication_log_(\d+)\.txt$/;
-/** After lost bytes, a line can begin with the beginning of another line or with NUL bytes. Its end is then still intact. */
+/** If a loss of power destroyed bytes before a line, the line can begin with a part of another line or with NUL bytes. Its end is then intact. */
 const ENTRY = /([12])\t([^\t\0]+)\t([^\t\0]+)$/;
 const ADDED = '1';
 const DROPPED = '2';
@@ -89,7 +89,7 @@ export function readTokens(table: TableFolder, from: LogPosition): TokenEntries 
   return { entries, end, damaged, isComplete };
 }
 
-/** Adds the intact lines to `entries`. Returns false if there are others. */
+/** Adds the lines whose end is intact to `entries`. Returns false if a line is damaged. */
 function readLines(text: string, from: LogPosition, entries: TokenEntry[]): boolean {
   const lines = text.split('\n');
   let isIntact = lines.pop() === '';
@@ -105,8 +105,8 @@ function readLines(text: string, from: LogPosition, entries: TokenEntry[]): bool
 }
 
 /**
- * Removes the lines that are not intact from the logs after `from`. ClickHouse stops reading a log at such a line, and would not know the
- * later tokens. The engine must be closed.
+  * Writes the logs after `from` again, without the damaged parts of lines. ClickHouse stops reading a log at a damaged line, and would not
+  * know the later tokens. The engine must be closed. Returns whether a log had damaged lines.
  */
 export function removeDamagedLines(table: TableFolder, from: LogPosition, temporary: string): boolean {
   const { entries, damaged } = readTokens(table, from);
@@ -115,7 +115,7 @@ export function removeDamagedLines(table: TableFolder, from: LogPosition, tempor
     const begin = log === from.log ? from.bytes : 0;
     const kept = readFrom(file, 0)?.slice(0, begin) ?? '';
     const lines = entries.filter(({ at }) => at.log === log).map(lineOf);
-    // On a full disk this throws, and the old log stays. Unlike writeSync, it never writes only a part of the bytes without an error.
+    // On a full disk `writeFileSync` throws, and the old log stays. `writeSync` could write only a part of the bytes without an error.
     writeFileSync(temporary, Buffer.from(kept + lines.join(''), 'latin1'), { mode: 0o600, flush: true });
     renameSync(temporary, file);
     syncFolder(table.logs);
@@ -124,8 +124,8 @@ export function removeDamagedLines(table: TableFolder, from: LogPosition, tempor
 }
 
 /**
- * Makes ClickHouse forget tokens, as it does itself when a part is dropped. The engine must be closed. Throws if the disk is full. The repair at
- * the next start then removes an incomplete line and adds the lines again.
+  * Adds lines that make ClickHouse forget tokens, as ClickHouse does when a part is dropped. The engine must be closed. Throws if the disk is
+  * full. A line can then be incomplete: the repair at the next start removes it, and adds the lines again.
  */
 export function dropTokens(table: TableFolder, entries: readonly TokenEntry[]): void {
   const newest = logNumbers(table).at(-1);
