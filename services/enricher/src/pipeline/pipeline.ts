@@ -187,7 +187,7 @@ function endedRow(event: EnrichedEvent, ending: Exclude<Ending, { outcome: 'dump
   }
 }
 
-/** Builds the row of an identify, or of an unlink if there is no identity. */
+/** Builds the row of an identify. Without an identity, it is the row of an unlink. */
 function identifyRow(event: EnrichedEvent, identity: Identity | undefined): BareRow {
   if (identity !== undefined) return bareRow(event, 'identify', { detail: toProfileDetail(event, identity) });
   return bareRow(event, 'identify', { reason: 'unlink', detail: toUnlinkDetail(event.siteId, event.userId) });
