@@ -59,7 +59,7 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
     labelNames: ['status'],
     registers,
   });
-  // Prometheus sees no increase of a counter that begins with its first failure.
+  // If a counter first appeared with its first failure, Prometheus would see no increase. So it begins with 0.
   for (const status of ['refused', 'unknown']) appendFailures.inc({ status }, 0);
   const claims = new Counter({
     name: 'weir_gateway_claims_total',

@@ -55,7 +55,7 @@ const TRIES_BEFORE_ALARM = 30;
 
 type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit' | 'pause' | 'reopen';
 
-/** The steps plan, insert and verify of one piece run within one insert slot. */
+/** While the loop is in these states, it occupies one insert slot. The number of slots limits the concurrent inserts of all partitions. */
 const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify']);
 
 /**

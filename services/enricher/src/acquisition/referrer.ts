@@ -22,8 +22,8 @@ export interface Referrer extends Origin {
 }
 
 /**
- * Returns a function that parses referrers, with a cache. The query of a referrer can contain what a person searched for. Therefore only
- * the query parameters stay that the site also keeps in its own URLs.
+ * Returns a function that parses referrers, with a cache. The query of a referrer can contain what a person searched for. Only the query parameters
+ * that the site keeps in its own URLs are therefore kept.
  */
 export function createReferrers(sources: Sources): (referrer: string, cut?: QueryCut) => Referrer {
   const cached = cachedByCut((referrer, cut) => parseReferrer(referrer, sources, cut));

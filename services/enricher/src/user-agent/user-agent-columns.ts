@@ -31,7 +31,7 @@ export interface UserAgents {
 
 /** The maximum number of cached user agents. 10,000 requests of a real site had 558 different ones. Parsing one takes 10 to 30 µs. */
 const ENTRIES_MAX = 20_000;
-/** Longer cache keys (user agent and Client Hints) are not cached. */
+/** The maximum length of a key of the cache, which is the user agent with the Client Hints. Results with longer keys are not cached. */
 const HINTED_KEY_CHARS_MAX = 1536;
 
 export function createUserAgents(): UserAgents {
