@@ -28,7 +28,7 @@ export interface Batcher {
   next(): number;
 }
 
-/** `planned`: the range of a plan that was committed before. Its rows form one batch, even if the batch limits were changed. */
+/** `planned`: the plan of an insert (plan.ts) that was committed before. Its rows form one batch, even if the batch limits were changed. */
 export function createBatcher(first: number, limits: BatchLimits, planned: Plan | undefined): Batcher {
   const full: Batch[] = [];
   let open: Row[] = [];

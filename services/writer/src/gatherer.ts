@@ -45,7 +45,7 @@ export interface GathererOptions {
   readonly limits: BatchLimits & { readonly lingerMs: number };
   readonly firstRawOffset: number;
   readonly firstOffset: number;
-  /** The range of a plan that was committed before, if any. Its rows come first and form one batch. */
+  /** The plan of an insert (plan.ts) that was committed before, if any. Its rows come first and form one batch. */
   readonly planned: Plan | undefined;
   /** Whether `due` must resolve at once. */
   readonly interrupted: () => boolean;

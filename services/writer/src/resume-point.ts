@@ -27,7 +27,7 @@ export async function findResumePoint(
 ): Promise<ResumePoint> {
   const { partition } = handle;
   const committed = readCommitted(handle);
-  // The generation is read first. If the tables are exchanged after that, ClickHouse refuses the next insert, because it names the old generation.
+  // The generation is read first. If the tables are exchanged after that, ClickHouse refuses the next insert, which names the old generation.
   const generation = await analytics.generation();
   const highest = await analytics.highestRawOffset(eventLog.logId, partition);
   const { next, plan } = committed ?? { next: replay?.firstRawOffset(partition) ?? 0 };

@@ -8,7 +8,7 @@ import { jsonText } from './json-text.ts';
  */
 const SEPARATOR = '\t';
 
-/** The encoded later tags of a visit that has none of them. */
+/** The encoded later tags of a visit without such tags: an empty text for each. */
 export const NO_LATER_TAGS = LATER_UTM_TAG_NAMES.map(() => `${SEPARATOR}""`).join('');
 
 export function laterTagsOf(tags: CampaignTags, names: readonly (keyof CampaignTags)[] = LATER_UTM_TAG_NAMES): string {

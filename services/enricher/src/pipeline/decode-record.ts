@@ -24,7 +24,6 @@ const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** Accepted times are before this time, and at or after 1970-01-01 (docs/api.md, Timestamps). */
 const TIME_END_MS = Date.UTC(2100, 0, 1);
 
-/** A record of the log, with its partition and offset. */
 export interface LoggedRecord {
   readonly partition: number;
   readonly offset: number;

@@ -15,7 +15,7 @@ export interface Enrichment<Decoded> {
   decode(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Decoded;
   /** Whether the registry (sites, rules and so on, in memory) must read its newest changes before the record is enriched. */
   needsNewerRegistry(record: Decoded): boolean;
-  /** The UTC days (`YYYY-MM-DD`) whose salts the record needs. */
+  /** The UTC days (`YYYY-MM-DD`) whose salts the record needs, to decrypt its client IP or to compute its visitor ID. */
   saltDays(record: Decoded): readonly string[];
   /** The first phase of the steps (step.ts). Returns the keys of the state that `enrich` reads and writes. */
   prepare(record: Decoded, salts: Salts): readonly string[];

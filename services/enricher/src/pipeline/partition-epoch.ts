@@ -42,8 +42,8 @@ export interface PartitionEpoch {
    */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
   /**
-   * The offset of the first record that is applied to the state again. The state has all changes of earlier records, or does not need them. -1 if it
-   * lacked none.
+   * The offset of the first record that is applied to the state again. The state has all changes of earlier records, or does not need them. -1 if no
+   * record is applied again.
    */
   rebuiltFrom(): number;
   /**
@@ -82,8 +82,9 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   let rebuiltFrom = -1;
 
   /**
-   * Returns the first raw offset of this partition that the state needs. A record is a duplicate only if another record with its key was received
-   * less than 24 hours before or after it. So older records cannot change the outcomes that are not decided yet, in any partition.
+   * Returns the offset of the first record of this partition that a rebuild of the state needs. A record is a duplicate only if another record with
+   * its key was received less than 24 hours before or after it. So older records cannot change the outcomes that are not decided yet, in any
+   * partition.
    */
   async function windowStart(): Promise<number> {
     const now = clock();

@@ -4,7 +4,7 @@ import type { StateBefore, StateValue } from './state-before.ts';
 export interface ReplayStateDeps {
   /** The store of this replay. It is separate from the store of live traffic. */
   readonly store: StateStore;
-  /** The first raw offset (docs/glossary.md) of the replay in a partition. */
+  /** The offset in `events.raw` at which the replay begins in a partition. */
   readonly firstRawOffset: (partition: number) => number;
   readonly stateBefore: (partition: RawPartition, rawOffset: number) => Promise<StateBefore>;
   /** The time at which the first record of the partition's current batch was appended to the log. */

@@ -4,7 +4,7 @@ import { MADE_ID, SESSIONS_KEPT_MAX } from '../steps/put-session.ts';
 
 /** The rows of a visitor with the same session ID. */
 export interface SessionRows extends VisitorSession {
-  /** The highest raw offset (docs/glossary.md) of these rows. */
+  /** The highest raw offset (offset in `events.raw`) of these rows. */
   readonly newest: number;
 }
 

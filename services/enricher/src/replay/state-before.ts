@@ -15,7 +15,7 @@ export interface StateValue {
   readonly expiresAt: number;
 }
 
-/** The state of a raw partition before a raw offset (docs/glossary.md), in parts of about `KEYS_PER_PART` keys. */
+/** The state of a raw partition before a raw offset (offset in `events.raw`), in parts of about `KEYS_PER_PART` keys. */
 export interface StateBefore {
   readonly parts: number;
   read(nth: number, parts: number): Promise<readonly StateValue[]>;

@@ -44,7 +44,7 @@ const VISIT_MS_MAX = 24 * 3600_000;
  */
 const ATTRIBUTES_CHARS_MAX = 1024;
 
-/** The stamp of a row whose visit is not the newest one of its visitor, or has no state. */
+/** The stamp of a row whose visit queries must compute, because it is not the newest visit of its visitor or has no state. */
 export function computedStamp({ bot }: EnrichedEvent): string {
   return bot.name === '' ? COMPUTED_JSON : NO_STAMP_JSON;
 }
@@ -100,8 +100,9 @@ function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number,
 }
 
 /**
- * Whether this hit can change the entry or the other attributes of its visit. The attributes are those of the first counted hit by time. The
- * entry is that of the first pageview, if there is one. Among hits of the same millisecond, a hash decides.
+ * Whether this hit can change the entry (the first page) or the other attributes of its visit. The attributes are those of the first counted hit by
+ * time. The entry is that of the first pageview, if there is one. If several hits have the same millisecond, a hash decides which of them is the
+ * first.
  */
 function changesAttributes(
   event: EnrichedEvent,
@@ -119,7 +120,7 @@ function changesAttributes(
   return canBeFirstPageview && !attributes.startsWith(`${jsonText(event.pathname)},`);
 }
 
-/** The encoded columns of a stamp from `visit_entry` on, if the visit begins with this event. */
+/** The encoded columns from `visit_entry` on, which are the attributes of a visit, if the visit begins with this event. */
 function attributesOf({ pathname, visitSourceJson }: EnrichedEvent): string {
   return `${jsonText(pathname)},${visitSourceJson}`;
 }

@@ -88,7 +88,7 @@ interface Entry {
    */
   hints: ClientHints | undefined;
   readonly bot: BotVerdict;
-  /** Parsed when it is first needed. The user agent of a bot is never parsed. */
+  /** Computed when they are first needed. The user agent of a bot is never parsed. */
   columns: ColumnsByScreen | undefined;
 }
 

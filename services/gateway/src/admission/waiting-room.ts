@@ -8,7 +8,7 @@ export interface Waiting {
 export interface Sender {
   /** Counts a record as waiting. Returns false, and counts nothing, if no more records of the sender may wait. */
   enter(bytes: number): boolean;
-  /** The record does not wait any longer. */
+  /** Call it when a record does not wait any longer. */
   leave(bytes: number): void;
 }
 

@@ -65,7 +65,9 @@ const BUSY_LINGERS = 5;
 const LINGER_FROM_RECORDS = 16;
 /** The weight of the newest batch in the moving average of the records per batch. */
 const NEWEST_WEIGHT = 1 / 8;
-/** If another gateway has claimed a key, the key is claimed again after this pause. Each further pause is twice as long. */
+/**
+ * If another gateway has claimed a key, the request waits for this time and then tries again to claim the key. Each further wait is twice as long.
+ */
 const RECLAIM_FIRST_MS = 5;
 const RECLAIM_LAST_MS = 200;
 

@@ -86,7 +86,7 @@ export function createReplies(endpoint: Endpoint, count: CountReply, disk?: Disk
  */
 function sendWhole(response: ServerResponse, body: string): void {
   const { socket } = response;
-  // A pipelined request has no socket yet, because an earlier one is not answered. Node then collects the chunks.
+  // The response to a pipelined request has no socket until all earlier requests are answered. Node then collects the chunks itself.
   if (socket === null || socket.writableCorked > 0) {
     response.end(body);
     return;

@@ -20,8 +20,8 @@ const TRAITS: Schema = {
 };
 
 /**
- * The request bodies in the OpenAPI document. They are made from the schemas with which the gateway validates. Each alias of a field is a
- * field of its own.
+ * The request bodies in the OpenAPI document. They are made from the schemas with which the gateway validates. If a field has aliases, each alias is
+ * listed as a separate field.
  */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ServerEvent: {
