@@ -8,8 +8,8 @@ export interface CommittedPosition {
   /** Commits the plan of an insert. `offset`: the offset of the plan's first row in `events.enriched`. */
   commitPlan(offset: number, insert: PlannedInsert): Promise<void>;
   /**
-   * Commits that every row before the first waiting row is stored. Does nothing if this position is committed already. Without this
-   * commit, the next owner would repeat the insert of the last plan, however old it is.
+   * Commits that all rows before the first row that still waits for its insert are stored. Does nothing if this position is committed already.
+   * Without this commit, the next owner would repeat the insert of the last plan, however old it is.
    */
   commitPosition(): Promise<void>;
   /**
