@@ -76,7 +76,6 @@ export function monthOf(receivedAt: number): TimeRange {
   return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
 }
 
-/** Divides a batch into two halves, in order. */
 export function halve({ rows }: Batch): readonly [Batch, Batch] {
   const middle = Math.ceil(rows.length / 2);
   return [{ rows: rows.slice(0, middle) }, { rows: rows.slice(middle) }];

@@ -5,7 +5,6 @@ import { type BotVerdict, judgeBot } from './judge-bot.ts';
 import { parseUserAgent, USER_AGENT_PARSED_CHARS_MAX } from './parse-user-agent.ts';
 import { type ClientHints, EMPTY_USER_AGENT, type UserAgent } from './user-agent.ts';
 
-/** A parsed user agent with its encoded columns. */
 export interface UserAgentColumns {
   readonly parsed: UserAgent;
   /** The encoded columns `browser` to `os_version`. */
