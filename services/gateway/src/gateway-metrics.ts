@@ -4,7 +4,6 @@ import type { CountReply, Endpoint } from './http/gateway-reply.ts';
 
 export interface GatewayMetrics {
   countReplies(endpoint: Endpoint): CountReply;
-  /** Counts the records of an appended batch, and measures the duration of the append. */
   appended(records: number, seconds: number): void;
   appendFailed(status: 'refused' | 'unknown', records: number): void;
   claimed(outcome: 'claimed' | 'pending' | 'confirmed', keys: number): void;

@@ -13,13 +13,12 @@ import { isPassedOver } from './replayed-rows.ts';
 export const PLAN_FRESH_MS = 10_000;
 
 /**
- * For how long after its plan an insert with an unknown result may still be running, and may still add rows to the table: it was sent at most
- * `PLAN_FRESH_MS` after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). Until then, a refused batch is not
- * divided. Its pieces have other tokens, so ClickHouse could store their rows a second time (docs/decisions/0006).
+ * For how long after its plan an insert with an unknown result may still add rows to the table: it was sent at most `PLAN_FRESH_MS` after its plan,
+ * and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). Until then, a refused batch is not divided: its pieces have other
+ * tokens, so ClickHouse could store their rows a second time (docs/decisions/0006).
  */
 export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
 
-/** A batch that is ready to be inserted: its plan and its rows. */
 export interface PlannedInsert {
   readonly plan: Plan;
   readonly lines: readonly Uint8Array[];

@@ -159,9 +159,7 @@ async function holdKeys<Decoded>(
   return wanted.map((holder) => (holder === undefined ? undefined : held[next++]));
 }
 
-/**
- * An ID that no record has. The log says that a record is a duplicate, but not which record came first with its key. This ID stands for that record.
- */
+/** Stands for the record that came first with the key of a duplicate: the log does not say which record that was. No record has this ID. */
 const ANOTHER = 'another';
 
 /**

@@ -37,7 +37,7 @@ export interface DecodedEvent {
   readonly siteId: string;
   readonly eventId: string;
   readonly receivedAt: number;
-  /** Set if the record is a dead letter that is processed again: `weir dead-letters redrive` appended it a second time. */
+  /** Set if the record is a dead letter that is processed again (`weir dead-letters redrive`). */
   readonly redriven: Redriven | undefined;
   readonly type: 'pageview' | 'event' | 'identify' | 'unlink';
   readonly eventName: string;
@@ -94,7 +94,7 @@ export interface DecodedEvent {
 
 /**
  * A decoded event with the fields that the steps fill in. Fields whose names end in `Json`, and fields of the types ...Columns, hold columns of the
- * row as JSON. These texts are cached, because many events have the same ones.
+ * row as JSON. These texts are cached.
  */
 export interface EnrichedEvent extends DecodedEvent {
   /** For a row of a dump, the step `restore-dumped` sets this to the original time of receipt. */
@@ -117,8 +117,8 @@ export interface EnrichedEvent extends DecodedEvent {
   /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS (source-columns.ts). */
   sourceJson: string;
   /**
-   * The encoded columns from `visit_source` on, which describe the visit, and the later tags (later-tags.ts). They apply if a visit begins with this
-   * event. Set by the step `put-source`.
+   * The encoded columns from `visit_source` on and the later tags (later-tags.ts), for a visit that begins with this event. Set by the step
+   * `put-source`.
    */
   visitSourceJson: string;
   /**

@@ -25,8 +25,8 @@ export interface PartitionPlace {
 }
 
 /**
- * An epoch is a period in which the state store loses no content. When an epoch begins, this object finds the records of one partition whose changes
- * the store lacks. When the store has the changes of all records again, the partition checks in: it reports to the store that its state is complete.
+ * An epoch is a period in which the state store loses no content. At its beginning, this object finds the records of one partition whose changes the
+ * store lacks. When the store has these changes again, the partition checks in: it reports that its state is complete.
  */
 export interface PartitionEpoch {
   /** The epoch in which the partition has checked in, or undefined. */
@@ -42,7 +42,7 @@ export interface PartitionEpoch {
    */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
   /**
-   * The offset of the first record that is applied to the state again. The state has all changes of earlier records, or does not need them. -1 if no
+   * The offset of the first record that is applied to the state again. The state has, or does not need, the changes of earlier records. -1 if no
    * record is applied again.
    */
   rebuiltFrom(): number;

@@ -44,7 +44,6 @@ import type { ApplyContext, Ending, Step } from './step.ts';
 export interface EnrichmentDeps {
   readonly registry: Registry;
   readonly geo: GeoLookup;
-  /** The ID of the event log that the records are read from. */
   readonly logId: string;
   /** By default, the lists of this version of Weir. */
   readonly lists?: SourceLists;

@@ -18,9 +18,9 @@ export interface ReplayStateDeps {
 const STORED_MS = 400 * 24 * 3600_000;
 
 /**
- * The state of a replay from raw, which enriches the records of `events.raw` again (docs/decisions/0029). The state begins with the sessions and
- * links that the enricher had before the first record of the replay. After a loss of state, it begins with them again. Earlier idempotency keys are
- * not needed, because a replay does not decide again which records are duplicates.
+ * The state of a replay from raw, which enriches the records of `events.raw` again (docs/decisions/0029). It begins with the sessions and links that
+ * the enricher had before the first record of the replay, and begins with them again after a loss of state. It does not need earlier idempotency
+ * keys, because a replay does not decide again which records are duplicates.
  */
 export function createReplayState(deps: ReplayStateDeps): StateStore {
   const { store, firstRawOffset, stateBefore, logTime } = deps;

@@ -34,17 +34,14 @@ export const NO_STAMP_JSON = `0,0,0,0,0,${NO_ATTRIBUTES}`;
 const COMPUTED_JSON = `2,0,0,0,0,${NO_ATTRIBUTES}`;
 const COMPUTED: Stamped = { json: COMPUTED_JSON, visit: '' };
 
-/**
- * Queries compute longer visits from their rows. A visit with usable stamps therefore ends at the latest on the day after its first day, and reports
- * need to read only these two days.
- */
+/** Queries compute longer visits from their rows. For all other visits, reports need to read only the stamps of the first day and of the next one. */
 const VISIT_MS_MAX = 24 * 3600_000;
 /**
  * Queries compute a visit with longer attributes from its rows, because the state of the visitor stores the attributes and must stay small.
  */
 const ATTRIBUTES_CHARS_MAX = 1024;
 
-/** The stamp of a row whose visit queries must compute, because it is not the newest visit of its visitor or has no state. */
+/** The stamp of a row whose visit is not the newest one of its visitor, or has no state: queries must compute this visit. */
 export function computedStamp({ bot }: EnrichedEvent): string {
   return bot.name === '' ? COMPUTED_JSON : NO_STAMP_JSON;
 }

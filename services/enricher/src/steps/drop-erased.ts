@@ -6,8 +6,8 @@ import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /**
- * Gives records of erased persons and sites the outcome `erased`, if they were received before the erasure was requested. This is already decided in
- * `prepare`, because the records of a batch claim their idempotency keys after `prepare`, and an erased record must not claim its key.
+ * Gives records of erased persons and sites the outcome `erased`, if they were received before the erasure was requested. `prepare` decides this,
+ * because idempotency keys are claimed after it, and an erased record must not claim its key.
  */
 export function createDropErased(registry: Registry): Step {
   const erasures = createErasures((siteId) => registry.tombstones(siteId));

@@ -124,7 +124,7 @@ test('a hit of a site that was removed is dropped, and a hit of a later site wit
   expect(await weir.outcomes(1)).toEqual(['row']);
   await weir.gateway.removeSite('old');
   await weir.gateway.putSite(siteOf('other'));
-  // The enricher does not know this site yet, so its registry reads the newest changes, and also learns that `old` was removed.
+  // The enricher does not know this site yet, so its registry reads the newest changes, also the removal of `old`.
   await weir.hit('other');
   await weir.hit('old');
   expect(await weir.outcomes(3)).toEqual(['row', 'row', 'dropped site_removed']);

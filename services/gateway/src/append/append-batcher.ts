@@ -59,15 +59,13 @@ const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
  */
 const BUSY_LINGERS = 5;
 /**
- * If batches have at least this many records on average, a batch waits for the end of the linger time even if no append is in flight. Below this
- * average, the CPU has time for small batches, and waiting would only delay the answers.
+ * If batches have at least this many records on average, a batch lingers even if no append is in flight. Below this average, the CPU has time for
+ * small batches, and a linger would only delay the answers.
  */
 const LINGER_FROM_RECORDS = 16;
 /** The weight of the newest batch in the moving average of the records per batch. */
 const NEWEST_WEIGHT = 1 / 8;
-/**
- * If another gateway has claimed a key, the request waits for this time and then tries again to claim the key. Each further wait is twice as long.
- */
+/** If another gateway has claimed a key, the request tries again to claim it after this time. Each further wait is twice as long. */
 const RECLAIM_FIRST_MS = 5;
 const RECLAIM_LAST_MS = 200;
 

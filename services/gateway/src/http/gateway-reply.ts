@@ -5,7 +5,6 @@ import { ALLOW_ORIGIN, EXPOSE_RETRY_AFTER, rawHeaders } from './cors.ts';
 
 export type Endpoint = 'events' | 'identify' | 'collect' | 'other';
 
-/** Counts the answers of an endpoint by status. */
 export type CountReply = (status: number) => void;
 
 /** Sends the answers of one endpoint, with the shape of its error bodies and with its headers (docs/api.md, Answers). */

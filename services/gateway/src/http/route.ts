@@ -39,7 +39,6 @@ export interface CollectRoute extends GatewayRoute {
 
 /** A route for the servers of a site, which have an API key. */
 export interface AuthenticatedRoute extends GatewayRoute {
-  /** The scope that the API key must have. */
   readonly scope: Scope;
   readonly rateLimit: Exclude<keyof SiteLimits, 'collect'>;
   readonly bodyBytesMax: number;

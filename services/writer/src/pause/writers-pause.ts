@@ -1,6 +1,5 @@
 import type { Registry } from '@weir/ports/registry';
 
-/** The part of the registry that a writer needs for pauses. */
 export type WritersPauses = Pick<Registry, 'writersPause' | 'onWritersPause'>;
 
 /** The number of the swap (an exchange of all tables) or backup for which the writers must pause now, if any. */
