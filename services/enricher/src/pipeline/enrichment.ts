@@ -4,9 +4,9 @@ import type { ApplyContext, Salts } from './step.ts';
 
 /**
  * Turns each raw record into exactly one outcome. enrich-batch.ts calls the methods in the order below, each for all records of a batch, and does the
- * I/O between them. It reads new changes of the registry after `needsNewerRegistry`, the salts after `saltDays`, the state after `prepare`, and the
- * records that came first with a key after `redriveKey`. The methods are synchronous. They do not throw: if a record cannot be read or a step fails,
- * the record becomes a dead letter.
+ * I/O between them. After `needsNewerRegistry`, it reads the newest changes of the registry; after `saltDays`, the salts; after `prepare`, the state;
+ * after `redriveKey`, which records came first with the keys. The methods are synchronous. They do not throw: if a record cannot be read or a step
+ * fails, the record becomes a dead letter.
  */
 export interface Enrichment<Decoded> {
   decode(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Decoded;
