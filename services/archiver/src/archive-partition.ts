@@ -10,7 +10,7 @@ import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
 
 export interface ArchiveLimits {
-  /** A segment is stored when it has this many bytes before compression. */
+  /** A segment is an object with consecutive records of one partition. It is stored when it has this many bytes before compression. */
   readonly segmentBytesMax: number;
   /** A segment is also stored when this much time has passed since its first record was read. */
   readonly lingerMs: number;
@@ -40,16 +40,16 @@ interface SealedSegment {
 }
 
 /**
- * Archives one partition as segments without gaps and overlaps. For each segment, the archiver
+ * Archives one partition as segments (objects with consecutive records) without gaps and overlaps. For each segment, the archiver
  *
- *     1. collects records until the segment is full or the linger is over,
+ *     1. collects records until the segment is full or the linger time is over,
  *     2. commits its range as a plan, at the offset of its first record,
  *     3. stores the object, whose name is the range, unless it exists,
  *     4. commits the offset after its last record.
  *
- * After a crash before 2, the next owner starts again with 1. After a crash between 2 and 4, it builds the same range again, and does not
- * replace an object that exists. A process that has lost the partition cannot commit a plan, so it cannot store a range that overlaps. If
- * it loses the partition between 2 and 3, it and the next owner store the same range, and only the first of the two objects is kept.
+ * After a crash before 2, the next owner starts again with 1. After a crash between 2 and 4, it builds the same range again, and does not replace an
+ * object that exists. A process that has lost the partition cannot commit a plan, so it cannot store a range that overlaps. If a process loses the
+ * partition between 2 and 3, this process and the next owner store the same range, and only the first of the two objects is kept.
  */
 export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionConsumer {
   const { handle, eventLog, store, clock, logger, limits, metrics, progress } = deps;
@@ -85,7 +85,8 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
     const opened = { encoder: createSegmentEncoder(), from: offset, lingerIsOver: false };
     segment = opened;
     clearTimeout(timer);
-    // The flag, and not the clock, says that the linger time is over: a timer can fire a millisecond before the clock reaches this time.
+    // Only this flag says that the linger time is over. The clock is not compared, because a timer can fire a millisecond before the clock reaches
+    // this time.
     timer = setTimeout(() => {
       opened.lingerIsOver = true;
       handle.wake();
@@ -105,8 +106,8 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
   }
 
   /**
-   * Stores the sealed segment, if there is one. If this rejects, the event log calls the method `handle` below again with the same
-   * records. The method first tries again to store the segment.
+   * Stores the sealed segment, if there is one. If this rejects, the event log calls `handle` below again with the same records, and `handle` first
+   * tries again to store the segment.
    */
   async function storeSealed(): Promise<void> {
     if (sealed === undefined) return;

@@ -47,7 +47,8 @@ export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
       logger,
       metrics,
       async openPartition(assigned) {
-        // After a restore of the log, new records have offsets that the archive already has for lost records.
+        // After a restore of an older log, new records get offsets that the archive already has for lost records. This call then rejects, because the
+        // archive would mix both.
         await assertNoUnknownSegments(store, eventLog, assigned.handle);
         return openPartitionArchiver({ ...assigned, eventLog, store, clock, logger, limits });
       },

@@ -18,8 +18,8 @@ interface Segment extends SegmentRange {
  * Resolves with the number of deleted segments. A repeat after a failure deletes the rest.
  */
 export async function expireSegments(store: ObjectStore, before: number, logger: Logger): Promise<number> {
-  // If an erasure has rewritten a segment, `storedAt` is the time of the rewrite. The day on which such a segment was first stored is in the name
-  // of an object, its marker (rewrite-segment.ts).
+  // An erasure rewrites segments without the records of a person, and `storedAt` is then the time of the rewrite. The day on which such a segment was
+  // first stored is in the name of another object, its marker (rewrite-segment.ts).
   const markers = new Map<string, string>();
   for await (const { marker, segment } of rewrittenBefore(store, before)) markers.set(segment, marker);
   const segments: Segment[] = [];
@@ -51,8 +51,8 @@ export async function expireSegments(store: ObjectStore, before: number, logger:
 }
 
 /**
- * Returns up to which offset (`next`) and up to which raw offset (`rawNext`) a partition has expired. `own`: the expired segments of the partition,
- * in order. The last one is `segment`.
+ * Returns up to which offset (`next`) a partition has expired, and up to which raw offset (`rawNext`, an offset in `events.raw`). `own`: the expired
+ * segments of the partition, in order. The last one is `segment`.
  */
 async function startAfter(
   store: ObjectStore,

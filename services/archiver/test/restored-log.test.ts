@@ -8,7 +8,6 @@ import { plain, useArchiver } from './archiver-harness.ts';
 const harness = useArchiver();
 const { makeFolder, start, stop, append, archived, inLog, caughtUp, restoreLog } = harness;
 
-/** Names of all objects of the archive. */
 async function namesInStore(): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const { name } of harness.store.list('')) names.push(name);

@@ -23,8 +23,8 @@ export interface EnricherDeps<Decoded> {
   readonly disk?: DiskSpace | undefined;
   readonly limits?: EnricherLimits;
   /**
-   * Only for a replay: the log whose `events.enriched` has the outcomes that the records got from live traffic. These outcomes say which
-   * records are duplicates: a replay does not decide this again. `eventLog` itself does not show these outcomes to a replay.
+   * Only for a replay, which processes old records again. A replay does not decide again which records are duplicates: it reads this from the
+   * outcomes that the live enricher appended to `events.enriched` of this log. In a replay, `eventLog` does not contain these outcomes.
    */
   readonly answeredIn?: EventLog;
 }
@@ -45,15 +45,15 @@ export interface EnricherLimits {
 
 export interface Enricher extends RunningConsumer {
   /**
-   * A message about the progress while the state is rebuilt. Undefined if no state is being rebuilt. During a rebuild, the enricher does
-   * not decide which records with an idempotency key are duplicates.
+   * A progress message while the enricher rebuilds lost content of the state store from the log, otherwise undefined. During a rebuild, records with
+   * an idempotency key wait.
    */
   rebuilding(): string | undefined;
 }
 
 /**
- * Starts the enricher, which turns each record of `events.raw` into exactly one outcome in `events.enriched`, partition by
- * partition.
+ * Starts the enricher, which turns each record of `events.raw` into exactly one outcome in `events.enriched`, partition by partition. An outcome is,
+ * for example, a row, a duplicate or a dead letter.
  */
 export async function startEnricher<Decoded>(deps: EnricherDeps<Decoded>): Promise<Enricher> {
   const { eventLog, clock, logger, metrics } = deps;
@@ -62,7 +62,7 @@ export async function startEnricher<Decoded>(deps: EnricherDeps<Decoded>): Promi
     ...deps,
     logId: eventLog.logId,
     partitions: eventLog.partitionCount,
-    // A replay has its own state. Its metrics must not mix with those of the live state.
+    // A replay has its own state store. The metrics of this store must not mix with those of the live state store, so they are not exported.
     metrics: createStateMetrics(deps.answeredIn === undefined ? metrics : createMetrics()),
   });
 

@@ -53,7 +53,6 @@ export type GatewayConfig = Pick<Config, 'trustedProxies' | 'clientIpHeader' | '
   readonly batch: Pick<Config['batch'], 'appendLingerMs'>;
 };
 
-/** The dependencies of the handlers of the gateway's routes. */
 export interface RouteDeps extends IngestDeps {
   readonly clientIpOf: ClientIpOf;
   readonly authenticate: Authenticate;

@@ -4,7 +4,6 @@ import type { CountReply, Endpoint } from './http/gateway-reply.ts';
 
 export interface GatewayMetrics {
   countReplies(endpoint: Endpoint): CountReply;
-  /** Counts the records of an appended batch, and measures the duration of the append. */
   appended(records: number, seconds: number): void;
   appendFailed(status: 'refused' | 'unknown', records: number): void;
   claimed(outcome: 'claimed' | 'pending' | 'confirmed', keys: number): void;
@@ -59,7 +58,7 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
     labelNames: ['status'],
     registers,
   });
-  // Prometheus sees no increase of a counter that begins with its first failure.
+  // If a counter first appeared with its first failure, Prometheus would see no increase. So it begins with 0.
   for (const status of ['refused', 'unknown']) appendFailures.inc({ status }, 0);
   const claims = new Counter({
     name: 'weir_gateway_claims_total',

@@ -108,7 +108,7 @@ describe('idempotency while dependencies fail', () => {
     let left = times;
     const append: EventLog['append'] = async (topic, records) => {
       if (left-- <= 0) return deps.eventLog.append(topic, records);
-      // Gives the duplicates time to ask for the key while the first request still holds it.
+      // During this time, the duplicates claim the key, while the first request still holds it.
       await pause(50);
       return records.map(() => ({ status: outcome, reason: 'test' }) as AppendOutcome);
     };

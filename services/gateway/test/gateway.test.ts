@@ -21,7 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => weir.close());
 
-/** Sends bytes unchanged, and returns the answer when the connection is closed. With `goAway`, closes it as soon as the bytes are sent. */
+/**
+ * Sends bytes unchanged, and returns the answer when the connection is closed. If `goAway` is true, closes the connection as soon as the bytes are
+ * sent.
+ */
 async function raw(text: string, { port = weir.port, goAway = false } = {}): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';

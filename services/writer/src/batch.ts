@@ -8,7 +8,7 @@ import {
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { StoredRecord } from '@weir/ports/event-log';
 
-/** A row of `events.enriched`, with its positions. */
+/** A row of `events.enriched`: the outcome of one raw record. */
 export interface Row {
   readonly rawOffset: number;
   /** The offset of the row in the enriched topic. */
@@ -16,14 +16,14 @@ export interface Row {
   readonly version: number;
   readonly receivedAt: number;
   /**
-   * The line that is inserted. Empty if a replay does not insert this row, for example because it belongs to another site. The row still
-   * counts in the range of its batch.
+   * The line that is inserted. Only in a replay (replayed-rows.ts), it can be empty: the row is then not inserted, but still counts in the range of
+   * its batch.
    */
   readonly line: Uint8Array;
 }
 
 /**
- * The rows of one insert, at least one. They have consecutive raw offsets (docs/glossary.md) and the same column list, and belong to one
+ * The rows of one insert, at least one. They have consecutive raw offsets (offsets in `events.raw`) and the same column list, and belong to one
  * partition of the table.
  */
 export interface Batch {
@@ -76,7 +76,6 @@ export function monthOf(receivedAt: number): TimeRange {
   return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
 }
 
-/** Divides a batch into two halves, in order. */
 export function halve({ rows }: Batch): readonly [Batch, Batch] {
   const middle = Math.ceil(rows.length / 2);
   return [{ rows: rows.slice(0, middle) }, { rows: rows.slice(middle) }];

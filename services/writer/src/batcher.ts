@@ -8,15 +8,16 @@ export interface BatchLimits {
   readonly bytesMax: number;
 }
 
-/** Groups the rows of one partition into batches. Accepts each raw offset (docs/glossary.md) once, in order, without a gap. */
+/** Groups the rows of one partition into batches. Accepts each raw offset (offset in `events.raw`) once, in order, without a gap. */
 export interface Batcher {
-  /** Adds a row. Returns false if the row is a repeat. Throws `event_log_damaged` if the outcome before this row is missing. */
+  /**
+   * Adds a row. Returns false if a row with this raw offset was added before. Throws `event_log_damaged` if the outcome before this row is missing.
+   */
   push(row: Row): boolean;
   /** Whether `take` would return a batch now. */
   ready(partial: boolean): boolean;
   /**
-   * Returns the next full batch, or undefined. With `partial`, the last, incomplete batch counts as full. Never returns a part of the
-   * planned range.
+   * Returns the next full batch, or undefined. With `partial`, the last, incomplete batch counts as full, unless it is a part of the planned range.
    */
   take(partial: boolean): Batch | undefined;
   /** The number of full batches that were not taken yet. */
@@ -27,7 +28,7 @@ export interface Batcher {
   next(): number;
 }
 
-/** `planned`: the range of a plan that was committed before. Its rows form one batch, even if the batch limits were changed. */
+/** `planned`: the plan of an insert (plan.ts) that was committed before. Its rows form one batch, even if the batch limits were changed. */
 export function createBatcher(first: number, limits: BatchLimits, planned: Plan | undefined): Batcher {
   const full: Batch[] = [];
   let open: Row[] = [];

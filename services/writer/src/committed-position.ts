@@ -3,17 +3,17 @@ import type { Gatherer } from './gatherer.ts';
 import type { PlannedInsert } from './insert-batch.ts';
 import { encodeProgress } from './plan.ts';
 
-/** Commits the progress of the writer of one partition: a plan before each insert, and a position when no insert is planned. */
+/** Commits the progress of the writer of one partition: before each insert a plan (the range of rows of this insert), and otherwise a position. */
 export interface CommittedPosition {
   /** Commits the plan of an insert. `offset`: the offset of the plan's first row in `events.enriched`. */
   commitPlan(offset: number, insert: PlannedInsert): Promise<void>;
   /**
-   * Commits that every row before the first waiting row is stored. Does nothing if this position is committed already. Without this
-   * commit, the next owner would repeat the insert of the last plan, however old it is.
+   * Commits that all rows before the first row that still waits for its insert are stored. Does nothing if this position is committed already.
+   * Without this commit, the next owner would repeat the insert of the last plan, however old it is.
    */
   commitPosition(): Promise<void>;
   /**
-   * Commits the same position as `commitPosition`, with a note that the partition is paused for this swap (docs/glossary.md) or backup. A
+   * Commits the same position as `commitPosition`, with a note that the partition is paused for this swap (an exchange of all tables) or backup. A
    * new owner reads the note and also waits until the swap or backup is over.
    */
   commitPaused(swap: number): Promise<void>;
@@ -27,7 +27,7 @@ export function createCommittedPosition(
   gatherer: Gatherer,
   { next, planned }: { readonly next: number; readonly planned: boolean },
 ): CommittedPosition {
-  /** The last commit: the offset in `events.enriched` and the next raw offset. `next` is -1 if the last commit is a plan. */
+  /** The last commit: the offset in `events.enriched`, and the next raw offset (in `events.raw`). `next` is -1 if the last commit is a plan. */
   let committed = { offset: handle.committed?.offset ?? -1, next: planned ? -1 : next };
 
   function position(): { readonly offset: number; readonly next: number } {

@@ -10,8 +10,8 @@ const DEAD_RUN_ALARM_ROWS = 20;
 const ALARM = `${DEAD_RUN_ALARM_ROWS} or more rows in sequence were refused and stored as dead letters: see the table dead_letters`;
 
 /**
- * Returns a function to call after each stored piece (docs/glossary.md). The function counts the refused rows in sequence. If there are
- * enough of them, it raises the alarm and returns true.
+ * Returns a function to call after each stored piece (a part of a batch that is inserted on its own). The function counts the refused rows in
+ * sequence. If there are enough of them, it raises the alarm and returns true.
  */
 export function createDeadRun({
   handle,

@@ -14,11 +14,11 @@ export interface Gatherer {
   /** True if the last `push` threw. */
   hasGap(): boolean;
   /**
-   * Resolves when a batch is ready, when the linger time is over (even if only repeats came), when `interrupted` returns true, or when
-   * the signal aborts.
+   * Resolves when a batch is ready, when the linger time is over (even if all pushed rows were repeats), when `interrupted` returns true, or when the
+   * signal aborts.
    */
   due(): Promise<void>;
-  /** True if a full batch waits. Also true if the linger time is over, rows wait, and they are not a part of the planned range. */
+  /** True if a full batch waits, or if the linger time is over and an incomplete batch waits. An incomplete planned range does not count. */
   ready(): boolean;
   /** Returns the next batch. May only be called while `ready` is true. */
   take(): Batch;
@@ -33,9 +33,9 @@ export interface Gatherer {
   lookAgain(): void;
   /** The first row that was not taken yet, or undefined. */
   firstRow(): Row | undefined;
-  /** The enriched offset after the last record that was pushed. */
+  /** The offset in `events.enriched` after the last record that was pushed. */
   readTo(): number;
-  /** The raw offset (docs/glossary.md) that the next row must have. */
+  /** The raw offset (offset in `events.raw`) that the next row must have. */
   nextRawOffset(): number;
   /** Resolves all promises of `due` and `room`, and stops the timer of the linger time. */
   close(): void;
@@ -45,7 +45,7 @@ export interface GathererOptions {
   readonly limits: BatchLimits & { readonly lingerMs: number };
   readonly firstRawOffset: number;
   readonly firstOffset: number;
-  /** The range of a plan that was committed before, if any. Its rows come first and form one batch. */
+  /** The plan of an insert (plan.ts) that was committed before, if any. Its rows come first and form one batch. */
   readonly planned: Plan | undefined;
   /** Whether `due` must resolve at once. */
   readonly interrupted: () => boolean;
@@ -57,8 +57,8 @@ export interface GathererOptions {
 }
 
 /**
- * The longest extension of a linger time. A replay reads all partitions at the same time, so a batch of one partition takes seconds to
- * fill. With the linger time of live rows, ClickHouse needed twice the CPU time for each row, because the inserts had a quarter of the rows.
+ * The longest extension of a linger time. A replay reads all partitions at the same time, so it takes seconds to fill a batch of one partition. With
+ * the linger time of live rows, the inserts of a replay had a quarter of the rows, and ClickHouse needed twice the CPU time for each row.
  */
 const LINGER_EXTENDED_MS = 10_000;
 

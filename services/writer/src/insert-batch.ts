@@ -13,17 +13,16 @@ import { isPassedOver } from './replayed-rows.ts';
 export const PLAN_FRESH_MS = 10_000;
 
 /**
- * For how long an insert with an unknown result may still be running, and may still add rows to the table: it was sent at most
- * `PLAN_FRESH_MS` after its plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). A refused batch is not divided
- * before this time has passed: its pieces have other tokens, so their rows could be stored a second time (docs/decisions/0006).
+ * For how long after its plan an insert with an unknown result may still add rows to the table: it was sent at most `PLAN_FRESH_MS` after its plan,
+ * and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). Until then, a refused batch is not divided: its pieces have other
+ * tokens, so ClickHouse could store their rows a second time (docs/decisions/0006).
  */
 export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
 
-/** A batch that is ready to be inserted: its plan and its rows. */
 export interface PlannedInsert {
   readonly plan: Plan;
   readonly lines: readonly Uint8Array[];
-  /** The raw offset (docs/glossary.md) of the last line, or -1 if there are no lines. */
+  /** The raw offset (offset in `events.raw`) of the last line, or -1 if there are no lines. */
   readonly lastLine: number;
 }
 
@@ -46,11 +45,12 @@ export function planInsert(batch: Batch, generation: number, logId: string, part
 }
 
 /**
- * Inserts the rows of a plan. `inserted`: all rows are in `records` and in every view. After an earlier attempt with an unknown result,
- * `assertStored` must check this. `refused`: ClickHouse refused the rows, and none of them is in `records`. Repeating the insert does not help.
- * Rejects with `generation_changed` if the tables are of another generation than the plan. Rejects with `analytics_unavailable` if the
- * result is unknown. Rejects with `analytics_refused` if `records` has the rows but a view refuses them: only a repeat of the same
- * insert, with the same token, can then complete the view.
+ * Inserts the rows of a plan. `inserted`: all rows are in `records` and in every view. If an earlier attempt had an unknown result, this is not
+ * certain, and the caller must call `assertStored`. `refused`: ClickHouse refused the rows, and none of them is in `records`. Repeating the insert
+ * does not help.
+ * Rejects with `generation_changed` if the tables were exchanged since the plan was made. Rejects with `analytics_unavailable` if the result is
+ * unknown. Rejects with `analytics_refused` if `records` has the rows but a view refuses them: only a repeat of the same insert, with the same token,
+ * can then complete the view.
  */
 export async function insertBatch(
   analytics: Analytics,

@@ -6,8 +6,8 @@ import { readCommitted } from './resume-point.ts';
 import { openPartitionWriter, type PartitionWriterDeps } from './write-partition.ts';
 
 /**
- * Opens an assigned partition. It is paused if its last commit names a swap (docs/glossary.md) or backup that is not over. Otherwise it
- * inserts rows.
+ * Opens an assigned partition. If its last commit names a swap (an exchange of all tables) or a backup that is not over, the partition is paused.
+ * Otherwise it inserts rows.
  */
 export function openPartition(deps: PartitionWriterDeps): Promise<PartitionConsumer> {
   const { pauses } = deps;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
 
 /**
- * A range of raw offsets that is about to be inserted. It is stored as metadata of an offset commit. The next owner of the
- * partition repeats this insert first, byte for byte and with the same token: `records` drops the rows that it already has,
- * and each materialized view receives the rows that it lacks. See docs/exactly-once.md.
+ * A range of raw offsets (offsets in `events.raw`) that is about to be inserted. It is stored as metadata of an offset commit. The next owner of the
+ * partition first repeats this insert, byte for byte and with the same token: `records` drops the rows that it already has, and each materialized
+ * view receives the rows that it lacks. See docs/exactly-once.md.
  */
 export interface Plan {
   /** The first and last raw offset. Every raw offset in this range has exactly one row. */
@@ -12,7 +12,10 @@ export interface Plan {
   readonly to: number;
   /** The version of the column list. */
   readonly version: number;
-  /** The generation of the tables (docs/exactly-once.md) for which the plan was made. Tables of another generation do not have its token. */
+  /**
+   * The number of the set of tables (docs/exactly-once.md) for which the plan was made. Tables of another generation do not have the token of this
+   * insert.
+   */
   readonly generation: number;
   /** The checksum of the inserted lines. A repeated insert must have the same checksum. */
   readonly checksum: string;
@@ -24,24 +27,24 @@ export interface Plan {
 }
 
 /**
- * The metadata that the writer stores with the committed offset. `next` is the next raw offset to insert. If there is a plan, this is
- * the first offset of the plan.
+ * The metadata that the writer stores with the committed offset. `next` is the next raw offset to insert. With a plan, it is the first offset of the
+ * plan.
  */
 export interface Progress {
   readonly next: number;
   readonly plan?: Plan;
   /**
-   * Set if the raw partition once ended at this offset although the table had rows of higher offsets. Records that were appended since then,
-   * at this offset or later, are not the records from which these rows were made.
+   * Set if the log has lost records: the raw partition once ended at this offset, although the table had rows of higher offsets. Records that were
+   * appended at these offsets since then are not the records from which these rows were made.
    */
   readonly truncatedAt?: number;
-  /** The number of the swap (docs/glossary.md) or backup for which the partition is paused. Nothing is inserted until the pause is over. */
+  /** The number of the swap (an exchange of all tables) or backup for which the partition is paused. Nothing is inserted until the pause is over. */
   readonly paused?: number;
 }
 
 /**
- * Returns ClickHouse's error as it is stored in a plan: at most 300 ASCII characters. They stay below the metadata limit of 2,000
- * bytes, and every log stores them unchanged.
+ * Returns ClickHouse's error as it is stored in a plan: at most 300 ASCII characters. With them, the metadata stays below its limit of 2,000 bytes,
+ * and every log stores ASCII unchanged.
  */
 export function refusalText(error: string): string {
   return error.replace(/[^\x20-\x7e]/g, '?').slice(0, 300);
@@ -82,9 +85,9 @@ export function decodeProgress(metadata: string): Progress | undefined {
 }
 
 /**
- * The deduplication token of an insert (docs/exactly-once.md). It names only what decides which raw records the rows are of: ClickHouse must refuse a second
- * insert of these records, also if it would store a dead letter instead of a refused row. `assertAsPlanned` compares
- * `checksum`, and the fence column refuses another generation.
+ * The deduplication token of an insert (docs/exactly-once.md). It depends only on the raw records and the column list, not on the inserted bytes. So
+ * ClickHouse drops a second insert of these records even if one of the two inserts has a dead letter instead of a refused row. `assertAsPlanned`
+ * compares the checksum of the bytes. Inserts for another generation are refused because of the fence column (docs/glossary.md).
  */
 export function planToken(logId: string, partition: number, { from, to, version }: Plan): string {
   return `records:${logId}:${partition}:${from}-${to}:${version}`;

@@ -6,7 +6,7 @@ export interface ReopenableConsumer extends PartitionConsumer {
 }
 
 /**
- * Opens a partition, and opens it again each time its consumer asks for this. It then continues at the last commit, as a new owner would:
+ * Opens a partition, and opens it again each time its consumer asks for this. The partition then continues at the last commit, as a new owner would:
  * the records after that commit are delivered again.
  */
 export async function openReopening(

@@ -8,7 +8,7 @@ import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan
 export interface ResumePoint {
   /** The next raw offset to insert. If `redo` is set, this is the first offset of `redo`. */
   readonly next: number;
-  /** The present generation of the tables. */
+  /** The number of the present set of tables. A swap replaces the tables by the set with the next number. */
   readonly generation: number;
   /** The planned range, which must be inserted again before anything else. */
   readonly redo?: Plan;
@@ -27,7 +27,7 @@ export async function findResumePoint(
 ): Promise<ResumePoint> {
   const { partition } = handle;
   const committed = readCommitted(handle);
-  // The generation is read first: if the tables are exchanged later, ClickHouse refuses the next insert.
+  // The generation is read first. If the tables are exchanged after that, ClickHouse refuses the next insert, which names the old generation.
   const generation = await analytics.generation();
   const highest = await analytics.highestRawOffset(eventLog.logId, partition);
   const { next, plan } = committed ?? { next: replay?.firstRawOffset(partition) ?? 0 };
@@ -57,8 +57,8 @@ export async function findResumePoint(
     };
   }
   if (plan !== undefined && highest > plan.to) {
-    // The commit is older than the table, because it was lost or reset. A newer plan must have been inserted since then, and
-    // ClickHouse may have forgotten the token of the committed plan.
+    // The commit is older than the table, because it was lost or reset. A newer plan must have been inserted since then. ClickHouse may have
+    // forgotten the token of the committed plan, so its insert is not repeated.
     return {
       next: highest + 1,
       generation,
@@ -73,7 +73,7 @@ export async function findResumePoint(
       warning: `records is ahead of the commit: continuing after raw offset ${highest}`,
     };
   }
-  // A replay does not insert every row, so the table need not contain its last rows.
+  // A replay does not insert every row, so in a replay, the table can end before the committed position.
   if (committed !== undefined && highest < next - 1 && replay === undefined) {
     return {
       next,

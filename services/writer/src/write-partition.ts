@@ -55,7 +55,7 @@ const TRIES_BEFORE_ALARM = 30;
 
 type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit' | 'pause' | 'reopen';
 
-/** The steps plan, insert and verify of one piece run within one insert slot. */
+/** While the loop is in one of these states, it occupies one insert slot. The number of slots limits the concurrent inserts of all partitions. */
 const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify']);
 
 /**
@@ -82,7 +82,7 @@ const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify'])
  *
  * After any other failure the loop waits (100 ms, doubling to 5 s) and goes back to plan with the same pieces, or to gather if there are
  * none. After a failed commit it goes to gather without waiting. It ends when the partition is revoked. After a takeover it starts with
- * the committed plan. docs/exactly-once.md says why each row is stored exactly once.
+ * the committed plan. docs/exactly-once.md says why each row is stored exactly once. A swap exchanges all tables (docs/glossary.md).
  */
 export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<ReopenableConsumer> {
   const { handle, eventLog, analytics, clock, limits, metrics, progress, logger, pauses } = deps;
@@ -139,8 +139,8 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       const insert = planInsert(piece, resume.generation, logId, partition);
       assertAsPlanned(redo, insert.plan, partition);
       const [at, since] = [now(), clock()];
-      // `settled` is computed before the insert. As long as an earlier insert can still add its rows, missing rows in `records` prove
-      // nothing.
+      // `settled` is computed before the insert. It is false as long as an earlier insert can still add its rows: missing rows in `records` then
+      // prove nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       await position.commitPlan((piece.rows[0] as Row).offset, insert);
       // Only the system clock also counts the time during which the machine was suspended.

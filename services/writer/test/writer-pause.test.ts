@@ -19,7 +19,7 @@ async function committed() {
   return { offset: position?.committed, progress: decodeProgress(position?.metadata ?? '') };
 }
 
-/** Pauses the writers and exchanges the tables, as the leader of a swap (docs/glossary.md) does. Does not resume the writers. Resolves with the number. */
+/** Pauses the writers and exchanges the tables, as a swap does. Does not resume the writers. Resolves with the number of the swap. */
 async function pauseAndSwap(): Promise<number> {
   const swap = await nextSwap(deps());
   expect(await pauseWriters(deps(), swap)).toMatchObject({ status: 'paused' });

@@ -39,9 +39,9 @@ const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
 const DIRECT = '(direct)';
 
 /**
- * Returns the channel and the source of a visit. Tags win over a click ID, and a click ID that names a medium wins over the referrer. `ref`,
- * `source` and `via` name a source, as utm_source does. If the link has no utm_medium, a tag that names paid traffic (`facebook-ads`) implies a
- * paid medium. GA4 would report such a visit as Unassigned or organic.
+ * Returns the channel and the source of a visit. Tags have priority over a click ID. A click ID that names a medium has priority over the referrer.
+ * The tags `ref`, `source` and `via` name a source, as utm_source does. If the link has no utm_medium, but a tag that names paid traffic
+ * (`facebook-ads`), the medium is a paid one. GA4 would report such a visit as Unassigned or organic.
  */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
   const linkTag = tags.ref || tags.source || tags.via;
@@ -66,7 +66,10 @@ function hostIfUrl(tag: string): string {
   return new URL(tag).hostname.replace(/^www\.|\.$/g, '');
 }
 
-/** Facebook and Instagram add click IDs without a medium also to unpaid links. A known referrer therefore wins over such an ID. */
+/**
+ * Facebook and Instagram also add click IDs to links that are not paid. These click IDs have no medium. A known referrer therefore has priority over
+ * them.
+ */
 function clickSource(clickId: ClickId | undefined, referrer: Origin | undefined): string {
   if (clickId === undefined || (clickId.medium === '' && referrer?.source !== undefined)) return '';
   return clickId.source;

@@ -15,15 +15,18 @@ export interface Referrer extends Origin {
   readonly hostname: string;
   /** The registrable domain, or the host if it has none, or the package of an app. */
   readonly domain: string;
-  /** The source columns of a hit without tags and without a click ID. Most hits have neither. */
+  /**
+   * The encoded columns that say where the visitor came from (source-columns.ts), for a hit without campaign tags and click ID. Most hits have
+   * neither.
+   */
   readonly untaggedJson: SourceJson;
-  /** The source columns of such a hit if the referrer is a page of the site itself. */
+  /** The same columns if the referrer is a page of the site itself. */
   readonly internalJson: SourceJson;
 }
 
 /**
- * Returns a function that parses referrers, with a cache. The query of a referrer can contain what a person searched for. Therefore only
- * the query parameters stay that the site also keeps in its own URLs.
+ * Returns a function that parses referrers, with a cache. The query of a referrer can contain what a person searched for. Only the query parameters
+ * that the site keeps in its own URLs are therefore kept.
  */
 export function createReferrers(sources: Sources): (referrer: string, cut?: QueryCut) => Referrer {
   const cached = cachedByCut((referrer, cut) => parseReferrer(referrer, sources, cut));

@@ -4,7 +4,10 @@ import type { QueryCut } from '../acquisition/query-cut.ts';
 const ENTRIES_MAX = 20_000;
 const KEY_CHARS_MAX = 1024;
 
-/** Caches the result of `make` by URL and list of kept parameters. The number of entries and the length of keys are limited. */
+/**
+ * Caches the results of `make` by URL and by the list of query parameters that the site keeps (`QueryCut`). The number of entries and the length of
+ * keys are limited.
+ */
 export function cachedByCut<Value>(
   make: (url: string, cut: QueryCut | undefined) => Value,
 ): (url: string, cut?: QueryCut) => Value {

@@ -10,7 +10,7 @@ const NO_EVENT_ID = '00000000-0000-0000-0000-000000000000';
 const PAYLOAD_CHARS_MAX = 256 * 1024;
 const ERROR_CHARS_MAX = 1000;
 
-/** Builds the row of a dead letter. It contains the record without addresses, and the error. */
+/** Builds the row of a dead letter. The row contains the error, and the record without IP addresses. */
 export function deadLetterRow(record: DecodedRecord, reason: DeadReason, error: string): BareRow {
   const payload = record.readable
     ? withoutAddresses(record.raw, record.ip)

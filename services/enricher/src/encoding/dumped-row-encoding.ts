@@ -5,7 +5,10 @@ import { RECORDS_COLUMNS, type RecordsColumn, STAMP_COLUMNS } from '@weir/domain
 import { type Redriven, withoutRedriven, withRedriven } from '@weir/domain/records/redriven';
 import { jsonText } from './json-text.ts';
 
-/** Empty values for the columns of the stamp (docs/glossary.md): a row of a dump has no stamp, so reports compute its visit from the rows. */
+/**
+ * Empty values for the stamp, that is, the columns that begin with `visit_` and describe the visit of a row. For rows of a dump (a file of `weir
+ * export everything`), reports compute the visit from its rows instead.
+ */
 const NO_STAMP = new Map<RecordsColumn, string>(
   STAMP_COLUMNS.map((column) => [column, typeOfColumn(column) === 'text' ? '""' : '0']),
 );
@@ -19,8 +22,8 @@ interface NewPlace {
 }
 
 /**
- * Encodes a row of a dump as JSONCompactEachRow with a line feed. The site and the log position are those of the raw record that
- * contains the row, and the row has no stamp. All other columns except `detail` are those of the dump.
+ * Encodes a row of a dump as JSONCompactEachRow with a line feed. The site and the log position are those of the raw record that contains the row.
+ * The stamp is empty. All other columns except `detail` have the values of the dump.
  */
 export function encodeDumpedRow(
   row: DumpedRow,

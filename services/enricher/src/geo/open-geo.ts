@@ -82,7 +82,8 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       const later = await geoSignature(own).catch(() => '');
       if (later !== now) return;
       const reason = messageOf(error);
-      // An error of the operating system, such as too many open files, can be temporary. After any other error, the same bytes would be refused again.
+      // An error of the operating system, such as too many open files, can be temporary: the next check reads the files again. After any other error,
+      // the same bytes would be refused again, so they are not read again.
       if (!isSystemError(error)) refused = { signature: now, reason };
       refuse(reason);
     }

@@ -5,7 +5,6 @@ import { exactJson } from '../encoding/exact-json.ts';
 import { jsonValue } from '../encoding/json-text.ts';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 
-/** The column `detail` of an unlink. */
 export function toUnlinkDetail(siteId: string, userId: string): string {
   return jsonValue({ profile_id: profileId(siteId, userId), user_id: userId });
 }

@@ -4,8 +4,8 @@ const TAG = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$/i;
 const HEADERS_MAX = 5_000;
 
 /**
- * Returns the language that the page's script sent (`navigator.language`), or an empty text if it is invalid. A valid language wins over
- * the header `Accept-Language`.
+ * Returns the language that the page's script sent (`navigator.language`), or an empty text if it is invalid. A valid language has priority over the
+ * header `Accept-Language`.
  */
 export function languageTag(sent: unknown): string {
   return typeof sent === 'string' && TAG.test(sent) ? sent : '';

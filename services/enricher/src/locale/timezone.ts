@@ -5,9 +5,8 @@ const CHARS_MAX = 64;
 const NAMES_MAX = 1_000;
 
 /**
- * Returns a function that takes the time zone that the page's script sent, and returns it as JSON, or undefined if it is invalid. A valid
- * time zone wins over that of the client IP, because the network of a VPN, a phone or a company can be in another time zone than the
- * browser.
+ * Returns a function that takes the time zone that the page's script sent, and returns it as JSON, or undefined if it is invalid. A valid time zone
+ * has priority over that of the client IP, because the network of a VPN, a phone or a company can be in another time zone than the browser.
  */
 export function createTimezones(): (sent: string) => string | undefined {
   const cache = new BoundedCache<string>(NAMES_MAX);

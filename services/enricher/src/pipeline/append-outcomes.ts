@@ -20,10 +20,10 @@ export interface AppendOutcomes {
 const APPEND_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * Appends the outcomes of consecutive raw offsets, and resolves when the log has all of them. Only one append is in flight. After a
- * failure or an unknown result, the same bytes are appended again, from the first outcome that is not known to be stored. An append
- * that the log stores late can therefore only be a repeat, never a gap (docs/exactly-once.md, section 2).
- * Rejects with `partition_lost` when the signal aborts.
+ * Appends the outcomes of consecutive raw offsets (offsets in `events.raw`), and resolves when the log has all of them. Only one append is in flight.
+ * After a failure or an unknown result, the same bytes are appended again, from the first outcome that is not known to be stored. If the log stores
+ * the earlier append after all, some outcomes are in the log twice, but none is missing (docs/exactly-once.md, section 2). Rejects with
+ * `partition_lost` when the signal aborts.
  */
 export async function appendOutcomes(task: AppendOutcomes): Promise<void> {
   let stored = 0;

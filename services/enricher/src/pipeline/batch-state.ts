@@ -1,4 +1,3 @@
-/** The state that the steps see during one batch. */
 export interface BatchState {
   get(key: string): string | undefined;
   /** Sets the value of a key for `ttlMs`. The value `undefined` removes the key. */

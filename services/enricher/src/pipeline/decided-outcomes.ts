@@ -3,21 +3,21 @@ import { GROUP_ENRICHER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 
 /**
- * Maps a raw offset (docs/glossary.md) to whether its outcome in the log is `duplicate`. Offsets whose outcome was removed by retention are
- * missing.
+ * For a raw offset (an offset in `events.raw`): true if its outcome in `events.enriched` is `duplicate`. An offset is missing if retention has
+ * removed its outcome.
  */
 export type Decided = ReadonlyMap<number, boolean>;
 
 /**
- * The outcomes of one raw partition that `events.enriched` already has. They show which record was the first one with its
- * idempotency key.
+ * The outcomes that `events.enriched` already has for one partition of `events.raw`. They say which record was the first one with its idempotency
+ * key.
  */
 export interface DecidedOutcomes {
   /** One past the highest raw offset that has an outcome. It can be higher than the committed offset. */
   readonly to: number;
   /**
-   * Returns the outcomes of the raw offsets from `from` (inclusive) to `to` (exclusive), perhaps with some more. If the ranges of the calls
-   * follow each other, the log is read only once.
+   * Returns the outcomes of the raw offsets from `from` (inclusive) to `to` (exclusive), and possibly of more offsets. If each call begins where the
+   * previous one ended, the log is read only once.
    */
   read(from: number, to: number): Promise<Decided>;
 }
@@ -26,14 +26,17 @@ const READ_BYTES_MAX = 1024 * 1024;
 /** The log returns at least one record for any limit of bytes, and one record is enough to find the raw offset at a position. */
 const PROBE_BYTES_MAX = 1;
 const STEP_RECORDS_MIN = 1_024;
-/** A former owner of the partition can append the outcomes of one batch late, after outcomes of the new owner. A batch has fewer outcomes than this. */
+/**
+ * More than the number of outcomes of any batch. After a rebalance, the former owner of the partition can append the outcomes of one batch late,
+ * after outcomes of the new owner.
+ */
 const LATE_RECORDS_MAX = 4_096;
 /** The beginning of a row (JSONCompactEachRow) whose first column, `outcome`, is `duplicate`. */
 const DUPLICATE = Buffer.from('["duplicate"');
 
 /** Reads the outcomes of one raw partition from `events.enriched`, in order. */
 interface OutcomeReader extends Pick<DecidedOutcomes, 'read'> {
-  /** Moves to a position at or before the first outcome of `raw`, or to the start of the log. */
+  /** Moves to a position at or before the first outcome of the raw offset `raw`, or to the start of the log. */
   goBefore(raw: number): Promise<void>;
   /** Returns the record at the position without moving on; `undefined` at the end. */
   peek(): Promise<StoredRecord | undefined>;
@@ -59,17 +62,21 @@ function createOutcomeReader(
       nth = 0;
       last = undefined;
       position = first;
-      /** The step at which the present series of probes at `raw` or lower began. Undefined if the last probe was higher. */
+      /**
+       * The smallest `step` in the current series of probes that all found a raw offset of at most `raw`. Undefined if the last probe found a higher
+       * one.
+       */
       let lowSince: number | undefined;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
         const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
-        // A record without a raw offset, of another run of a replay, says nothing about the position.
+        // A record that another run of a replay appended has no raw offset here, so this probe does not help.
         if (found === undefined || !(rawOffsetOf(found) <= raw)) {
           lowSince = undefined;
           continue;
         }
         lowSince ??= step;
-        // One probe at `raw` or lower does not suffice: it can be a late repeat, and the first outcome of `raw` is then before this repeat.
+        // One probe that finds at most `raw` does not suffice. It can find an outcome that a former owner appended late, for the second time. The
+        // first outcome of `raw` is then before it.
         if (step - lowSince < LATE_RECORDS_MAX) continue;
         position = end - step;
         return;

@@ -24,7 +24,6 @@ const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** Accepted times are before this time, and at or after 1970-01-01 (docs/api.md, Timestamps). */
 const TIME_END_MS = Date.UTC(2100, 0, 1);
 
-/** A record of the log, with its partition and offset. */
 export interface LoggedRecord {
   readonly partition: number;
   readonly offset: number;
@@ -91,7 +90,8 @@ function decodeCollect(event: Mutable<DecodedEvent>, record: RawRecord): string 
   event.timezoneSent = textOf(record.body.timezone);
   event.clientHints = record.clientHints;
   event.visitorId = sent.visitorId;
-  // An identify without a visitor ID links nothing, so it gets no cookieless visitor ID (docs/api.md, POST /api/collect).
+  // An identify links a user to a visitor. Without a visitor ID it has nothing to link, so no cookieless visitor ID is computed for it (docs/api.md,
+  // POST /api/collect).
   event.cookieless = sent.visitorId === '' && identity === undefined;
   event.sessionId = sent.sessionId;
   return undefined;
@@ -116,7 +116,7 @@ function decodeServerEvent(event: Mutable<DecodedEvent>, record: RawRecord): str
   event.hostname = context.hostname;
   event.pathname = context.pathname;
   event.referrer = context.referrer;
-  // Only records of versions that did not encrypt addresses have a text here: the gateway now empties it.
+  // Older versions of Weir stored the address of the visitor here, not encrypted. The gateway now stores it in `sealedIp`, and an empty text here.
   if (context.ip !== '') event.ip = normalizeIp(context.ip);
   event.userAgent = context.userAgent || textOf(record.userAgent);
   event.ownUserAgent = context.userAgent !== '';
@@ -152,8 +152,8 @@ function decodeUnlink(event: Mutable<DecodedEvent>, record: RawRecord): string |
 }
 
 /**
- * Decodes `{url, referrer?, timestamp}`: a page view from a line of an imported access log. The address and the user agent are
- * in the envelope.
+ * Decodes `{url, referrer?, timestamp}`: a page view from a line of an imported access log. The address and the user agent are not in the body, but
+ * in other fields of the raw record.
  */
 function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
   const { url, referrer, timestamp, user_agent_known: known } = record.body;
@@ -169,8 +169,8 @@ function decodeImport(event: Mutable<DecodedEvent>, record: RawRecord): string |
 }
 
 /**
- * Decodes `{dump, row}`: the version of a dump, and the column values of one of its rows. The fields of the event stay empty, because
- * the step `restore-dumped` stores the row unchanged.
+ * Decodes `{dump, row}`: the format version of a dump (a file of `weir export everything`), and the column values of one of its rows. The fields of
+ * the event stay empty, because the step `restore-dumped` stores the row unchanged.
  */
 function decodeDumped(event: Mutable<DecodedEvent>, record: RawRecord): string | undefined {
   if (!isDumpVersion(record.body.dump)) return 'dump has an unknown version';

@@ -23,23 +23,23 @@ export interface EnrichBatch<Decoded> {
   readonly registry: Registry;
   readonly stateStore: StateStore;
   readonly foldPartition: RawPartition;
-  /** The epoch of the state store. */
+  /** The ID of the current epoch: a period in which the state store loses no content (docs/glossary.md). */
   readonly epoch: string;
   /**
-   * Reads the outcomes that the records already have in the log. It is called only if a record has an idempotency key or was redriven. Undefined
-   * if the records have no outcomes yet, so that their keys are decided now.
+   * Reads the outcomes that `events.enriched` already has for the records. It is called only if a record has an idempotency key or was redriven (a
+   * dead letter that is processed again). Undefined if the records have no outcomes yet: this batch then decides which of them are duplicates.
    */
   readonly decided: (() => Promise<Decided>) | undefined;
   /**
-   * Resolves with true when all partitions have checked in (docs/glossary.md) to the epoch, so that keys can be decided. Resolves with
-   * false if the epoch is over or the partition was revoked.
+   * Resolves with true when all partitions have reported that their state is complete in this epoch. Before that, the enricher must not decide which
+   * record came first with a key. Resolves with false if the epoch is over or the partition was revoked.
    */
   readonly whole: () => Promise<boolean>;
 }
 
 /**
- * `behind`: the state has not applied the records before this batch. `over`: the epoch of the state store has ended. In both
- * cases no record was enriched.
+ * `behind`: the state store lacks the changes of records before this batch. `over`: the epoch of the state store has ended. In both cases no record
+ * was enriched.
  */
 export type EnrichedBatch =
   | { readonly state: 'behind' | 'over' }
@@ -53,10 +53,10 @@ export type EnrichedBatch =
 const VERSION = String(RECORDS_COLUMNS_VERSION);
 
 /**
- * Enriches consecutive records of one partition in order, starting from the state before the first record. If the state has
- * already applied some of the records (they are repeats), only these repeats are enriched: `outcomes` is then shorter than `records`,
- * and the caller passes the remaining records in the next call. If `behindAllowed` is true, the batch uses the state as it is, even if
- * the state has not applied all earlier records: the caller knows that the log no longer has them, or that they are too old to matter.
+ * Enriches consecutive records of one partition in order, starting from the state before the first record. If the state store already has the changes
+ * of the first records of the batch, only these records are enriched: `outcomes` is then shorter than `records`, and the caller passes the remaining
+ * records in the next call. If `behindAllowed` is true, the batch uses the state as it is, even if the state lacks the changes of earlier records:
+ * the caller knows that the log no longer has these records, or that they are too old to matter.
  */
 export async function enrichBatch<Decoded>(
   task: EnrichBatch<Decoded>,
@@ -115,8 +115,8 @@ export function distinct<Decoded>(
 }
 
 /**
- * Returns the salts of the days, and of the day before each of them. A missing salt of a day in `days` is created. A missing salt of a day
- * before is left out.
+ * Returns the salts (docs/glossary.md) of the UTC days in `days`, and those of the day before each of them. A missing salt of a day in `days` is
+ * created. A missing salt of a day before is left out.
  */
 export async function readSalts(registry: Registry, days: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
   const salts = new Map<string, string>();
@@ -159,7 +159,7 @@ async function holdKeys<Decoded>(
   return wanted.map((holder) => (holder === undefined ? undefined : held[next++]));
 }
 
-/** An ID that no record has. It stands for the unknown record that came first with a key, so a record with this key is a duplicate. */
+/** Stands for the record that came first with the key of a duplicate: the log does not say which record that was. No record has this ID. */
 const ANOTHER = 'another';
 
 /**

@@ -39,16 +39,15 @@ export interface PartitionDeps<Decoded> {
  *   3. write the state together with the raw offset up to which it was applied;
  *   4. commit the raw offset.
  * After a crash, the next owner starts again at the committed offset:
- * - Crash after step 2: the outcomes are appended a second time. The writer stores the first outcome of each raw offset and
- *   skips the others.
- * - Crash after step 3: the state is ahead of the committed offset. The log already has the outcomes of all records that the
- *   state has applied, so the writer skips the repeated outcomes, even if they differ. The state store ignores the repeated
- *   changes. The state is read again before the first record that it has not applied.
- * After an error, the same records are processed again. `storedTo` prevents a second append of the outcomes that the log has,
- * and the state is read again.
- * Steps 1 and 3 pass the epoch of the state store. When the epoch is over, the partition checks in to the next one
- * (partition-epoch.ts): it folds the records that the state lacks again, without appending their outcomes. The existing
- * outcomes say which record has each key.
+ * - Crash after step 2: the outcomes are appended a second time. The writer stores the first outcome of each raw offset and skips the others.
+ * - Crash after step 3: the state is ahead of the committed offset. The log already has the outcomes of all records that the state has applied, so
+ *   the writer skips the repeated outcomes, even if they differ. The state store ignores the repeated changes. The state is read again before the
+ *   first record that it has not applied.
+ * After an error, the same records are processed again. `storedTo` prevents a second append of the outcomes that the log has, and the state is read
+ * again.
+ * Steps 1 and 3 name the epoch of the state store: a period in which the store loses no content. When the epoch is over, the partition first applies
+ * the records whose changes the store lacks again (partition-epoch.ts). It does not append their outcomes: the log already has them, and they say
+ * which records are duplicates.
  */
 export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionDeps<Decoded>): PartitionConsumer {
   const { eventLog, stateStore, progress, metrics, logger, barrier } = deps;
@@ -74,7 +73,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
     return 'again';
   }
 
-  /** Without a commit, the partition begins with the oldest record that the log has: retention may have removed the first ones. */
+  /** If no offset is committed, the partition begins with the oldest record that the log has, because retention may have removed earlier ones. */
   async function takePlace(oldest: StoredRecord | undefined): Promise<void> {
     if (hasPlace) return;
     const [position] = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER, [partition]);
@@ -138,7 +137,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   }
 
   const leave = barrier.join({ partition, checkedIn: epochs.checkedIn, wake: () => handle.wake() });
-  // Makes the consumer call `handle` even if there are no records: a partition without records must check in (docs/glossary.md) too.
+  // Makes the consumer call `handle` even if there are no records: a partition without records must also report that its state is complete.
   handle.wake();
 
   return {
@@ -196,7 +195,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   };
 }
 
-/** A missing raw record would be lost without a message. Every offset other than the next one therefore stops the partition. */
+/** If a raw record is missing, the partition must not continue silently. Any offset other than the expected one stops the partition. */
 function assertContiguous(records: readonly StoredRecord[], next: number, partition: number): void {
   let expected = next;
   for (const { offset } of records) {

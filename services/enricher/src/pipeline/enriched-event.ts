@@ -37,7 +37,7 @@ export interface DecodedEvent {
   readonly siteId: string;
   readonly eventId: string;
   readonly receivedAt: number;
-  /** Set if the record was appended to process the record of a dead letter again. */
+  /** Set if the record is a dead letter that is processed again (`weir dead-letters redrive`). */
   readonly redriven: Redriven | undefined;
   readonly type: 'pageview' | 'event' | 'identify' | 'unlink';
   readonly eventName: string;
@@ -51,7 +51,7 @@ export interface DecodedEvent {
   readonly numberText: string;
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
-  /** The gateway's result of checking the signature of a browser's identify. */
+  /** Whether an identify from a browser has a valid signature. The gateway checks this. */
   readonly identityProof: IdentityProof;
 
   readonly url: string;
@@ -67,74 +67,77 @@ export interface DecodedEvent {
   readonly timezoneSent: string;
   readonly clientHints: Readonly<Record<string, string>> | undefined;
 
-  /** The client IP in plain text. Only records of versions that did not encrypt addresses have it. */
+  /** The client IP in plain text. Only records of older versions of Weir have it: they did not encrypt addresses. */
   readonly ip: string;
   readonly sealedIp: string;
   readonly userAgent: string;
   /**
-   * False if the user agent may belong to the HTTP library of a server, and not to the visitor, or if the event comes from an access log
-   * without user agents.
+   * False if `userAgent` may not be that of the visitor: it can be that of a server's HTTP library, or the event can come from an access log without
+   * user agents.
    */
   readonly ownUserAgent: boolean;
-  /** The device type and platform from the context of a server event. They win over the user agent. */
+  /** The device type and platform from the context of a server event. They replace those from the user agent. */
   readonly deviceTypeSent: string;
   readonly platformSent: string;
 
   readonly visitorId: string;
   /** True if the step `put-visitor` computes the visitor ID. */
   readonly cookieless: boolean;
-  /** The UTC day of the log line of an imported hit. */
+  /** The UTC day of the log line, for a hit that was imported from an access log. Otherwise empty. */
   readonly lineDay: string;
   readonly sessionId: string;
   /** True if the server sent the session ID. */
   readonly sessionSent: boolean;
-  /** The row of a dump that the record contains. Undefined for all other records. */
+  /** The row of an imported dump (a file of `weir export everything`). Undefined for all other records. */
   readonly dumped: DumpedRow | undefined;
 }
 
 /**
- * A decoded event with the fields that the steps fill in. Names that end in `Json`, and the fields of type ...Columns, hold
- * encoded columns of the row, which are cached for many events.
+ * A decoded event with the fields that the steps fill in. Fields whose names end in `Json`, and fields of the types ...Columns, hold columns of the
+ * row as JSON. These texts are cached.
  */
 export interface EnrichedEvent extends DecodedEvent {
-  /** For a row of a dump, `restore-dumped` sets this to the original time of receipt. */
+  /** For a row of a dump, the step `restore-dumped` sets this to the original time of receipt. */
   receivedAt: number;
-  /** Set by `open-address`. The row encoder cannot read it: see `StoredEvent`. */
+  /** The client IP, decrypted by the step `open-address`. The row encoder cannot read this field: see `StoredEvent`. */
   ip: string;
   sealedIp: string;
   /** The step `put-source` takes these fields from the URL if they were not sent. */
   hostname: string;
   pathname: string;
-  /** Set by `put-visitor` or `link-visitor` if no visitor ID was sent. */
+  /** Set by the step `put-visitor` or `link-visitor` if no visitor ID was sent. */
   visitorId: string;
-  /** Set by `put-session` if no session ID was sent. */
+  /** Set by the step `put-session` if no session ID was sent. */
   sessionId: string;
 
   site: Site | undefined;
   bot: BotVerdict;
   userAgentColumns: UserAgentColumns | undefined;
   geo: GeoColumns | undefined;
-  /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS. */
+  /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS (source-columns.ts). */
   sourceJson: string;
   /**
-   * The encoded columns of a stamp (docs/glossary.md) from `visit_source` on, and the later tags (later-tags.ts), for a visit that begins with
-   * this event. Set by `put-source`.
+   * The encoded columns from `visit_source` on and the later tags (later-tags.ts), for a visit that begins with this event. Set by the step
+   * `put-source`.
    */
   visitSourceJson: string;
-  /** The encoded columns FIRST_STAMP_COLUMNS, and the later tags of the visit (later-tags.ts). Set by `put-session`. */
+  /**
+   * The encoded columns that describe the visit (FIRST_STAMP_COLUMNS), and the later tags of the visit (later-tags.ts). Set by the step
+   * `put-session`.
+   */
   stampJson: string;
-  /** The ID that a cookieless visitor had on the day before. Empty after 04:00 UTC, or if that day has no salt. */
+  /** The ID that a cookieless visitor had on the day before. Empty after 04:00 UTC, if that day has no salt, and for all other visitors. */
   previousVisitorId: string;
-  /** True if the visitor was looked up through the user ID. If none was found, `visitorId` is empty. */
+  /** True if the step `link-visitor` has looked up the visitor of the user ID. If it found none, `visitorId` is empty. */
   linked: boolean;
-  /** True if earlier rows of the visitor have another ID for this session. */
+  /** True if this event has changed the ID of its session, so that earlier rows of the visitor have another ID for it. */
   sessionMoved: boolean;
 
   /** The state keys of the steps `put-visitor`, `link-visitor` and `put-session`. Empty if the step needs no state. */
   previousSessionsKey: string;
   linkKey: string;
   sessionsKey: string;
-  /** True if a tombstone of the registry erases the record. */
+  /** True if the record belongs to a person or a site that was erased (docs/erasure.md). */
   erased: boolean;
   /** The error of a step that failed in `prepare`. Empty if no step failed. */
   failure: string;

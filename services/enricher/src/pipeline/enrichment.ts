@@ -3,23 +3,24 @@ import type { FirstSeenKey } from '@weir/ports/state-store';
 import type { ApplyContext, Salts } from './step.ts';
 
 /**
- * Turns one raw record into exactly one outcome. The methods are called in this order. For all records of a batch together, the registry
- * catches up after `needsNewerRegistry`, the salts are read after `saltDays`, and the state and the first-seen keys after `prepare`. All methods
- * are synchronous and do no I/O. No method throws: a record becomes a dead letter if it cannot be read or if a step fails.
+ * Turns each raw record into exactly one outcome. enrich-batch.ts calls the methods in the order below, each for all records of a batch, and does the
+ * I/O between them. After `needsNewerRegistry`, it reads the newest changes of the registry; after `saltDays`, the salts; after `prepare`, the state;
+ * after `redriveKey`, which records came first with the keys. The methods are synchronous. They do not throw: if a record cannot be read or a step
+ * fails, the record becomes a dead letter.
  */
 export interface Enrichment<Decoded> {
   decode(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Decoded;
-  /** Whether the registry must catch up before the record is enriched. */
+  /** Whether the registry (sites, rules and so on, in memory) must read its newest changes before the record is enriched. */
   needsNewerRegistry(record: Decoded): boolean;
-  /** The UTC days (`YYYY-MM-DD`) whose salts the record needs. */
+  /** The UTC days (`YYYY-MM-DD`) whose salts the record needs, to decrypt its client IP or to compute its visitor ID. */
   saltDays(record: Decoded): readonly string[];
   /** The first phase of the steps (step.ts). Returns the keys of the state that `enrich` reads and writes. */
   prepare(record: Decoded, salts: Salts): readonly string[];
   /** The claim on the record's idempotency key; undefined if the record has no key. */
   firstSeenKey(record: Decoded): FirstSeenKey | undefined;
   /**
-   * The claim on the attempt with which a dead letter was redriven: of several records with the same attempt, only the first one is no duplicate.
-   * Undefined for a record that is not redriven.
+   * The key of a dead letter that is processed again (redriven): it names the dead letter and the attempt. Of several records with this key, only the
+   * first one is processed. Undefined for all other records.
    */
   redriveKey(record: Decoded): FirstSeenKey | undefined;
   /** The second phase of the steps. */

@@ -24,30 +24,36 @@ export interface PartitionPlace {
   readonly committedTo: number;
 }
 
-/** Finds the records that the state store lacks for one partition, and checks the partition in (docs/glossary.md) when the state is complete. */
+/**
+ * An epoch is a period in which the state store loses no content. At its beginning, this object finds the records of one partition whose changes the
+ * store lacks. When the store has these changes again, the partition checks in: it reports that its state is complete.
+ */
 export interface PartitionEpoch {
-  /** The epoch that the partition has checked in (docs/glossary.md) to, or undefined. */
+  /** The epoch in which the partition has checked in, or undefined. */
   checkedIn(): string | undefined;
   /**
-   * Starts to check in to the epoch, unless the partition has started already. If the state lacks earlier records, the returned `next` is
-   * the first of them.
+   * Starts to check in to the epoch, unless the partition has started already. If the state lacks the changes of earlier records, the returned `next`
+   * is the first of these records.
    */
   enter(epoch: string, place: PartitionPlace): Promise<Pick<PartitionPlace, 'next' | 'storedTo'>>;
   /**
-   * Returns the outcomes of the records from `from` up to the returned `to`, if these records were decided in an earlier epoch. Resolves
-   * with `undefined` if the records are new.
+   * If the records from `from` on were decided in an earlier epoch, returns their outcomes, up to the returned `to`. Resolves with `undefined` if the
+   * records are new.
    */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
-  /** The first offset that the state lacked and needs. It has all earlier records, or does not need them. -1 if it lacked no earlier record. */
+  /**
+   * The offset of the first record that is applied to the state again. The state has, or does not need, the changes of earlier records. -1 if no
+   * record is applied again.
+   */
   rebuiltFrom(): number;
   /**
-   * Call it when retention has removed records that the state still needed. The next call of `enter` then begins again with the oldest record that the
-   * log has. Returns false if the state does not need earlier records.
+   * Call it when retention has removed records that the state still needed. The next call of `enter` then begins again, with the oldest record that
+   * the log has. Returns false if the state does not need earlier records.
    */
   beginAgain(): boolean;
   /**
-   * Call it when the state has the records before `end`, whose outcomes `decided` returned. Checks in after the last such record.
-   * Resolves with false if the epoch is over.
+   * Call it when the state has the changes of all records before `end`, and `decided` has returned the outcomes of the last `records` of them. Checks
+   * in if no such record is left. Resolves with false if the epoch is over.
    */
   folded(end: number, records: number, committedTo: number): Promise<boolean>;
 }
@@ -55,18 +61,15 @@ export interface PartitionEpoch {
 interface Entering {
   readonly epoch: string;
   readonly decided: DecidedOutcomes;
-  /**
-   * One past the last record that has an outcome in the log. The state must be folded up to here before the partition checks
-   * in.
-   */
+  /** One past the last record that has an outcome in the log. The partition checks in when the state has the changes of all records before it. */
   readonly to: number;
-  /** True if the state was folded up to `to`. */
+  /** True if the state has the changes of all records before `to`. */
   whole: boolean;
 }
 
 /**
- * If the oldest record without an outcome is younger than this, the enricher folds the records of the last 24 hours plus this time
- * again. Otherwise it folds all records of the log again.
+ * If all records that are older than this have been processed, in all partitions, a rebuild of the state uses the records of the last 24 hours plus
+ * this time. Otherwise it uses all records of the log.
  */
 const LAG_MAX_MS = 10 * 60_000;
 
@@ -79,8 +82,9 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
   let rebuiltFrom = -1;
 
   /**
-   * Returns the first raw offset of this partition that the state needs. A record is a duplicate only if another record with its key was received
-   * less than 24 hours before or after it. So older records cannot change the outcomes that are not decided yet, in any partition.
+   * Returns the offset of the first record of this partition that a rebuild of the state needs. A record is a duplicate only if another record with
+   * its key was received less than 24 hours before or after it. So older records cannot change the outcomes that are not decided yet, in any
+   * partition.
    */
   async function windowStart(): Promise<number> {
     const now = clock();
@@ -94,7 +98,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
         return (await eventLog.offsetsAtTime(TOPIC_RAW, now - IDEMPOTENCY_WINDOW_MS - LAG_MAX_MS))[partition] ?? 0;
     } catch (error) {
       if (!(error instanceof DependencyError) || error.code !== 'event_log_unavailable') throw error;
-      // Perhaps only another partition is unavailable, because it has no leader. Its lag is unknown, so all records of this partition are folded.
+      // Perhaps only another partition is unavailable, because it has no leader. Its lag is unknown, so this partition applies all of its records
+      // again.
       logger.warn({ partition, reason: error.message }, 'the lag of all partitions is unknown: folding all records');
     }
     return (await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER, [partition]))[0]?.first ?? 0;
@@ -152,7 +157,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     async enter(epoch, place) {
       const { next, storedTo } = place;
       if (checkedIn === epoch) return { next, storedTo };
-      // The previous owner of the partition had already checked in. No state has been lost in this epoch since then.
+      // The previous owner of the partition has already checked in to this epoch, and the store has lost nothing since then. So the state is
+      // complete.
       if (checkedIn === undefined && entering === undefined && (await barrier.current()).checkedIn.has(partition)) {
         checkedIn = epoch;
         return { next, storedTo };

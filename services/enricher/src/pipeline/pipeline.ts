@@ -44,7 +44,6 @@ import type { ApplyContext, Ending, Step } from './step.ts';
 export interface EnrichmentDeps {
   readonly registry: Registry;
   readonly geo: GeoLookup;
-  /** The ID of the event log that the records are read from. */
   readonly logId: string;
   /** By default, the lists of this version of Weir. */
   readonly lists?: SourceLists;
@@ -187,7 +186,7 @@ function endedRow(event: EnrichedEvent, ending: Exclude<Ending, { outcome: 'dump
   }
 }
 
-/** Builds the row of an identify, or of an unlink if there is no identity. */
+/** Builds the row of an identify. Without an identity, it is the row of an unlink. */
 function identifyRow(event: EnrichedEvent, identity: Identity | undefined): BareRow {
   if (identity !== undefined) return bareRow(event, 'identify', { detail: toProfileDetail(event, identity) });
   return bareRow(event, 'identify', { reason: 'unlink', detail: toUnlinkDetail(event.siteId, event.userId) });

@@ -7,17 +7,17 @@ import type { StateMetrics } from '@weir/runtime/prometheus-metrics';
 /** A partition that is assigned to this process. */
 export interface BarrierMember {
   readonly partition: number;
-  /** The epoch that the partition has checked in (docs/glossary.md) to, or undefined. */
+  /** The epoch in which the partition has checked in (see `StateBarrier`), or undefined. */
   checkedIn(): string | undefined;
-  /** Asks the consumer for a call of `handle`, in which the partition checks the epoch. */
+  /** Makes the consumer call `handle`, in which the partition checks the epoch. */
   wake(): void;
 }
 
 /**
- * After a loss of state, no partition decides a key until every partition of the log has folded its records into the state
- * again: the first record with a key may be in any partition. Each partition therefore checks in to each epoch of the state
- * store, and `whole` waits until all partitions have done so. The store reports a new epoch when a key is claimed. The barrier also asks
- * the store every second, because partitions without records claim no keys.
+ * An epoch is a period in which the state store loses no content. In each epoch, each partition first applies the records whose changes the store
+ * lacks again. Then it checks in: it reports that its state is complete. Before all partitions have checked in, no partition may decide which record
+ * came first with an idempotency key, because that record can be in any partition. `whole` waits for this. The store reports a new epoch when a key
+ * is claimed. The barrier also asks the store every second, because partitions without records claim no keys.
  */
 export interface StateBarrier {
   /** The last known epoch. Asks the store if no epoch is known. Rejects with `state_store_unavailable`. */
@@ -30,7 +30,7 @@ export interface StateBarrier {
   checkIn(epoch: string, partition: number): Promise<boolean>;
   /** Resolves with true when all partitions have checked in, and with false when the epoch is over or the signal aborts. */
   whole(epoch: string, signal: AbortSignal): Promise<boolean>;
-  /** Counts records that were folded again. */
+  /** Counts records that were applied to the state again. */
   folded(records: number): void;
   /** A text with the progress while some partitions have not checked in. Undefined if all have checked in. */
   rebuilding(): string | undefined;

@@ -19,19 +19,22 @@ import type { EnrichedEvent } from './enriched-event.ts';
 export interface Step {
   readonly name: string;
   /**
-   * Whether the step needs the salt of the UTC day on which the record was received (or redriven, for a redriven record), and the salt of the
-   * day before.
+   * Whether the step needs the salt of the UTC day on which the record was received, and that of the day before. For a redriven record (a dead letter
+   * that is processed again), the time at which it was redriven counts.
    */
   needsSalt?(event: EnrichedEvent): boolean;
-  /** Whether the registry of this process may lack what the step needs, so that it must catch up before the batch is enriched. */
+  /**
+   * Whether the registry (sites, rules and so on, in memory) may be too old for the step. It then reads its newest changes before the batch is
+   * enriched.
+   */
   needsNewerRegistry?(event: EnrichedEvent): boolean;
   /**
    * The claim on the event's idempotency key; undefined if the event has no key. At most one step of the list has this member.
    */
   firstSeenKey?(event: EnrichedEvent): FirstSeenKey | undefined;
   /**
-   * The claim on the attempt with which a dead letter was redriven: of several records with the same attempt, only the first one is no duplicate.
-   * Undefined for a record that is not redriven. At most one step of the list has this member.
+   * The key of a redriven record: it names the dead letter and the attempt to process it again. Of several records with this key, only the first one
+   * is processed. Undefined for all other records. At most one step of the list has this member.
    */
   redriveKey?(event: EnrichedEvent): FirstSeenKey | undefined;
   /**
@@ -50,11 +53,14 @@ export interface ApplyContext {
   readonly state: BatchState;
   /** The record that came first with the event's idempotency key. */
   readonly firstSeen: FirstSeenKey | undefined;
-  /** The record that came first with the same attempt to redrive the same dead letter. Undefined for a record that is not redriven. */
+  /** The record that came first in the same attempt to process the same dead letter again. Undefined for a record that is not redriven. */
   readonly firstRedrive?: FirstSeenKey | undefined;
 }
 
-/** Why an event makes no row of its own. `dumped`: it carries a finished row of a dump, which is stored unchanged. */
+/**
+ * Why an event makes no row of its own. `dumped`: it contains a finished row of a dump (a file of `weir export everything`), which is stored
+ * unchanged.
+ */
 export type Ending =
   | { readonly outcome: 'dumped'; readonly row: DumpedRow }
   | { readonly outcome: 'duplicate' }

@@ -4,7 +4,7 @@ import type { StateBefore, StateValue } from './state-before.ts';
 export interface ReplayStateDeps {
   /** The store of this replay. It is separate from the store of live traffic. */
   readonly store: StateStore;
-  /** The first raw offset (docs/glossary.md) of the replay in a partition. */
+  /** The offset in `events.raw` at which the replay begins in a partition. */
   readonly firstRawOffset: (partition: number) => number;
   readonly stateBefore: (partition: RawPartition, rawOffset: number) => Promise<StateBefore>;
   /** The time at which the first record of the partition's current batch was appended to the log. */
@@ -12,22 +12,23 @@ export interface ReplayStateDeps {
 }
 
 /**
- * How long the store keeps values: longer than any replay takes. `liveValue` ignores a value earlier: as soon as the records that are being
- * processed were appended at or after the expiry of the value.
+ * How long the store keeps a value: longer than any replay takes. A replay processes old records, so the clock does not decide whether a value has
+ * expired. `liveValue` compares its expiry with the time at which the current records were appended to the log.
  */
 const STORED_MS = 400 * 24 * 3600_000;
 
 /**
- * The state of a replay from raw. It begins with the sessions and links that the enricher had before the first record of the replay, and
- * it begins with them again after a loss of state. It does not need earlier idempotency keys, because a replay does not decide again which
- * records are duplicates.
+ * The state of a replay from raw, which enriches the records of `events.raw` again (docs/decisions/0029). It begins with the sessions and links that
+ * the enricher had before the first record of the replay, and begins with them again after a loss of state. It does not need earlier idempotency
+ * keys, because a replay does not decide again which records are duplicates.
  */
 export function createReplayState(deps: ReplayStateDeps): StateStore {
   const { store, firstRawOffset, stateBefore, logTime } = deps;
 
   async function begin(epoch: string, partition: RawPartition, appliedTo: number, first: number): Promise<void> {
     const before = await stateBefore(partition, first);
-    // Each write must increase the applied offset, so there cannot be more parts than offsets. A restart writes all parts again.
+    // The store applies a write only if the write increases the applied offset, so there cannot be more parts than offsets. A restart writes all
+    // parts again.
     const parts = Math.min(before.parts, first - appliedTo);
     for (let nth = 0; nth < parts; nth++) {
       const values = await before.read(nth, parts);

@@ -4,13 +4,13 @@ import { MADE_ID, SESSIONS_KEPT_MAX } from '../steps/put-session.ts';
 
 /** The rows of a visitor with the same session ID. */
 export interface SessionRows extends VisitorSession {
-  /** The highest raw offset (docs/glossary.md) of these rows. */
+  /** The highest raw offset (offset in `events.raw`) of these rows. */
   readonly newest: number;
 }
 
 /**
- * Returns the sessions of a visitor as the state has them after these rows, newest first. A late hit can have joined sessions with computed
- * IDs into one session. Rows from before this hit still have the former IDs. The newest row has the ID of the joined session.
+ * Returns the sessions of a visitor as the state has them after these rows, newest first. A late hit can have joined sessions with computed IDs into
+ * one session. Rows that were stored before this hit still have the former IDs. The row with the highest raw offset has the ID of the joined session.
  */
 export function sessionsOfRows(rows: readonly SessionRows[]): readonly VisitorSession[] {
   const sessions: SessionRows[] = [];

@@ -9,7 +9,7 @@ import { readStateBefore } from './state-before.ts';
 export interface ReplayEnricherDeps<Decoded> extends Omit<EnricherDeps<Decoded>, 'answeredIn' | 'limits'> {
   /** The event log of the replay: it begins at the first record of the replay, and its outcomes go to a separate topic. */
   readonly eventLog: EventLog;
-  /** The log with the outcomes that the records got from live traffic. */
+  /** The log with the outcomes of the live enricher. They say which records are duplicates. */
   readonly answeredIn: EventLog;
   readonly firstRawOffset: (partition: number) => number;
   /** Reads the live tables. */
@@ -56,8 +56,7 @@ function withTimes(eventLog: EventLog, times: Map<number, number>): EventLog {
 }
 
 /**
- * Returns a registry that rejects instead of creating a missing salt. With a new salt, the visitors of a day would get other IDs than
- * before.
+ * Returns a registry that rejects instead of creating a missing salt. With a new salt, the visitors of a day would get other visitor IDs than before.
  */
 function withoutNewSalts(registry: Registry): Registry {
   return {

@@ -15,7 +15,7 @@ export interface StateValue {
   readonly expiresAt: number;
 }
 
-/** The state of a raw partition before a raw offset (docs/glossary.md), in parts of about `KEYS_PER_PART` keys. */
+/** The state of a raw partition before a raw offset (offset in `events.raw`), in parts of about `KEYS_PER_PART` keys. */
 export interface StateBefore {
   readonly parts: number;
   read(nth: number, parts: number): Promise<readonly StateValue[]>;
@@ -45,8 +45,8 @@ const KEYS_PER_PART = 10_000;
  */
 const SESSION_ROWS_MS = 2 * SESSION_TTL_MS;
 /**
- * The time of a raw offset is the newest time of receipt among this many rows before it. One row is not enough, because the rows of a dump
- * keep their original time of receipt.
+ * The time of a raw offset is the newest time of receipt among this many rows before it. One row is not enough: rows of an imported dump keep their
+ * original time of receipt, which can be much older.
  */
 const ROWS_FOR_TIME = 10_000;
 
@@ -56,8 +56,8 @@ const LINKS = `outcome = 'identify' AND source != 'import' AND visitor_id != '' 
 const since = (ms: number): string => `received_at >= fromUnixTimestamp64Milli({at:Int64} - ${ms})`;
 
 /**
- * Reads the state that the enricher had before this raw offset: the sessions of the last day, and the links. It is read from the table
- * `records`, so the topic need not have the raw records before the offset any more.
+ * Reads the state that the enricher had before this raw offset: the sessions of the last day, and the links. It is read from the table `records`,
+ * because retention may have removed the raw records before the offset from the topic.
  */
 export async function readStateBefore(
   analytics: Pick<Analytics, 'select'>,

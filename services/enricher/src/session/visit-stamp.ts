@@ -6,15 +6,16 @@ import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { VisitorSession } from './visitor-sessions.ts';
 
 /**
- * The stamps of rows (docs/decisions/0033). The state of a visit is one letter and the encoded attributes of the visit:
+ * A stamp is the columns of a row that begin with `visit_`: they describe the visit of the row (docs/decisions/0033). To stamp the next row, the
+ * enricher keeps the state of the newest visit of each visitor: one letter, and the encoded attributes of the visit. The letters:
  *
  *     b  one pageview: a bounce       p  began with a pageview, and has more
  *     e  no pageview yet              f  began with another event, and has a pageview
  *     $  nothing that is counted yet: only events such as `$engagement`
  *
  * The letter is a capital if the session began with an event that is not counted. The first counted hit is then later than the start.
- * An empty text means that the stamps of the visit cannot be used. Its next rows get the stamp 2, and queries compute the visit from all of
- * its rows.
+ * If the state is an empty text, the stamps of the visit cannot be used. The next rows of the visit then have `visit_stamp` 2, and queries compute
+ * the visit from all of its rows.
  */
 type Letter = 'b' | 'p' | 'e' | 'f' | '$' | 'B' | 'P' | 'E' | 'F';
 
@@ -27,34 +28,37 @@ export interface Stamped {
 
 const ATTRIBUTE_COLUMNS = FIRST_STAMP_COLUMNS.slice(FIRST_STAMP_COLUMNS.indexOf('visit_entry'));
 const NO_ATTRIBUTES = ATTRIBUTE_COLUMNS.map(() => '""').join(',') + NO_LATER_TAGS;
-/** The stamp of a row without a session, of a bot, of a dump, and of every outcome that is not a row of `events`. */
+/** The stamp of a row without a session, of a bot, of an imported dump, and of every outcome that is not a row of `events`. */
 export const NO_STAMP_JSON = `0,0,0,0,0,${NO_ATTRIBUTES}`;
 /** The stamp of a row of a visit that queries must compute from all of its rows. */
 const COMPUTED_JSON = `2,0,0,0,0,${NO_ATTRIBUTES}`;
 const COMPUTED: Stamped = { json: COMPUTED_JSON, visit: '' };
 
-/** Queries compute longer visits from their rows. So reports find all stamps of any other visit on its first day and on the next one. */
+/** Queries compute longer visits from their rows. For all other visits, reports need to read only the stamps of the first day and of the next one. */
 const VISIT_MS_MAX = 24 * 3600_000;
 /**
  * Queries compute a visit with longer attributes from its rows, because the state of the visitor stores the attributes and must stay small.
  */
 const ATTRIBUTES_CHARS_MAX = 1024;
 
-/** The stamp of a row whose visit is not the newest one of its visitor, or has no state. */
+/** The stamp of a row whose visit is not the newest one of its visitor, or has no state: queries must compute this visit. */
 export function computedStamp({ bot }: EnrichedEvent): string {
   return bot.name === '' ? COMPUTED_JSON : NO_STAMP_JSON;
 }
 
 /** The stamp of the first hit of a session. */
 export function stampFirst(event: EnrichedEvent): Stamped {
-  // Hits of bots prolong a session in the state, but `sessions` does not have them.
+  // Hits of bots prolong a session in the state, but the view `sessions` does not contain them.
   if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: '' };
   if (!isCounted(event))
     return { json: stampJson(event.timestamp, 0, 0, 0, NO_ATTRIBUTES), visit: `$${NO_ATTRIBUTES}` };
   return stampFirstCounted(event, event.timestamp, 0, 'be');
 }
 
-/** The stamp of a row of the newest session of its visitor. The row is not before the start of the session. `visit`: the state before it. */
+/**
+ * The stamp of a row of the newest session of its visitor. The row is not before the start of the session. `visit`: the state of the visit before
+ * this row.
+ */
 export function stampNext(event: EnrichedEvent, session: VisitorSession, visit: string): Stamped {
   const { start, last } = session;
   const { timestamp: at, type } = event;
@@ -84,8 +88,8 @@ const AFTER = { b: 'p', p: 'p', e: 'f', f: 'f', $: '$', B: 'P', P: 'P', E: 'F', 
 
 function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number, letters: 'be' | 'BE'): Stamped {
   const attributes = attributesOf(event);
-  // `sessions` removes NUL characters from attributes. A stamp with such a character would differ from `sessions`, so queries compute the visit
-  // from its rows.
+  // The view `sessions` removes NUL characters from attributes. A stamp with such a character would differ from the view, so queries compute the
+  // visit from its rows.
   if (attributes.length > ATTRIBUTES_CHARS_MAX || attributes.includes('\\u0000')) return COMPUTED;
   const isPageview = event.type === 'pageview';
   const visit = letters.charAt(isPageview ? 0 : 1) + attributes;
@@ -93,8 +97,9 @@ function stampFirstCounted(event: EnrichedEvent, start: number, seconds: number,
 }
 
 /**
- * Whether this hit can change the entry or the other attributes of its visit. The attributes are those of the first counted hit by time. The
- * entry is that of the first pageview, if there is one. Among hits of the same millisecond, a hash decides.
+ * Whether this hit can change the entry (the first page) or the other attributes of its visit. The attributes are those of the first counted hit by
+ * time. The entry is that of the first pageview, if there is one. If several hits have the same millisecond, a hash decides which of them is the
+ * first.
  */
 function changesAttributes(
   event: EnrichedEvent,
@@ -112,7 +117,7 @@ function changesAttributes(
   return canBeFirstPageview && !attributes.startsWith(`${jsonText(event.pathname)},`);
 }
 
-/** The encoded columns of a stamp from `visit_entry` on, if the visit begins with this event. */
+/** The encoded columns from `visit_entry` on, which are the attributes of a visit, if the visit begins with this event. */
 function attributesOf({ pathname, visitSourceJson }: EnrichedEvent): string {
   return `${jsonText(pathname)},${visitSourceJson}`;
 }

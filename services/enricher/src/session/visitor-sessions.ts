@@ -7,7 +7,10 @@ export interface VisitorSession {
   readonly last: number;
 }
 
-/** The newest session of a visitor, and the text of the state with the positions of its parts. The other parts are read only if they are needed. */
+/**
+ * The newest session of a visitor, and the text of the visitor's state with the positions of its parts. All other parts of the text are read only if
+ * they are needed.
+ */
 export interface NewestSession extends VisitorSession {
   readonly text: string;
   /** The position in `text` of the space before the ID of the session. */
@@ -17,9 +20,9 @@ export interface NewestSession extends VisitorSession {
 }
 
 /**
- * The beginning of the last line of a text, which can contain the state of the visit of the newest session: `0 0 !<start> <milliseconds to
- * the last hit> <visit>`. Versions without stamps read this line as a session of the year 1970, which no hit joins, and never change it. If
- * such a version has continued the session, the times in this line differ from those of the session, and the state is not used.
+ * The last line of a visitor's state can contain the state of the newest session's visit. This is its beginning: `0 0 !<start> <milliseconds to the
+ * last hit> <visit>`. Older versions of Weir read this line as a session of the year 1970, which no hit joins, and never change it. If such a version
+ * has continued the session, the times in this line differ from those of the session, and the state of the visit is not used.
  */
 const VISIT_LINE = '0 0 !';
 const ZERO = 48;
@@ -117,7 +120,7 @@ export function sessionAt(sessions: readonly VisitorSession[], at: number): Visi
   );
 }
 
-/** Returns the sessions without those in `gone`, and with `added`. Keeps at most the `max` newest ones. */
+/** Returns the sessions without those in `gone`, plus `added`, newest first. Keeps at most the `max` newest ones. */
 export function replaced(
   sessions: readonly VisitorSession[],
   gone: readonly VisitorSession[],

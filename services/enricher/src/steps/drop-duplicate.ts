@@ -10,9 +10,9 @@ const LOG_ID_CHARS = 8;
 const DUPLICATE = { outcome: 'duplicate' } as const;
 
 /**
- * Ends a duplicate: a record whose idempotency key belongs to another record, received less than 24 hours before or after it.
- * The times are stored in the records, so a fold gives the same result. Also ends a redriven record if an earlier record was appended for the same
- * attempt to redrive the same dead letter.
+ * Gives a record the outcome `duplicate` if another record with the same idempotency key came first, and the two were received less than 24 hours
+ * apart. These times are stored in the records, so processing them again gives the same result. A redriven record (a dead letter that is processed
+ * again) is also a duplicate if an earlier record was appended in the same attempt to redrive it.
  */
 export function createDropDuplicate(logId: string): Step {
   const log = logId.slice(0, LOG_ID_CHARS);

@@ -6,8 +6,8 @@ import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /**
- * Ends records of erased persons and sites, if the records were received before the erasure was requested. The phase `prepare` decides
- * this, because idempotency keys are claimed after it: the record of an erased person must not claim its key.
+ * Gives records of erased persons and sites the outcome `erased`, if they were received before the erasure was requested. `prepare` decides this,
+ * because idempotency keys are claimed after it, and an erased record must not claim its key.
  */
 export function createDropErased(registry: Registry): Step {
   const erasures = createErasures((siteId) => registry.tombstones(siteId));
@@ -16,7 +16,7 @@ export function createDropErased(registry: Registry): Step {
     const { siteId, dumped } = event;
     const erases = erasures(siteId);
     if (erases === undefined) return false;
-    // For a row of a dump, its original time of receipt counts. Importing a dump therefore does not restore an erased person.
+    // A dump is a file with exported rows. For its rows, the original time of receipt counts, so importing a dump does not restore an erased person.
     const { receivedAt, timestamp, visitorId, userId } = dumped ?? event;
     const isIdentify = dumped === undefined ? event.identity !== undefined : dumped.outcome === 'identify';
     const properties =
@@ -32,7 +32,7 @@ export function createDropErased(registry: Registry): Step {
       return undefined;
     },
     apply(event) {
-      // In `apply`, the step `put-visitor` can have replaced the visitor ID by that of the day before.
+      // The step `put-visitor` can have replaced the visitor ID by that of the day before, so the record is checked again with this ID.
       const changed = event.previousVisitorId !== '' && event.visitorId === event.previousVisitorId;
       return event.erased || (changed && isErased(event)) ? { outcome: 'erased' } : undefined;
     },

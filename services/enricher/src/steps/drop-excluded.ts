@@ -2,7 +2,7 @@ import { compileExclusions, type ExclusionMatcher, excludedBy } from '@weir/doma
 import type { Registry } from '@weir/ports/registry';
 import type { Step } from '../pipeline/step.ts';
 
-/** Applies the exclusion rules to collect hits and imported hits, never to server events (docs/api.md, Exclusion rules). */
+/** Applies the exclusion rules of a site to hits of POST /api/collect and to imported hits, never to server events (docs/api.md, Exclusion rules). */
 export function createDropExcluded(registry: Registry): Step {
   const matchers = new Map<string, ExclusionMatcher | undefined>();
   registry.onChange((siteId) => matchers.delete(siteId));

@@ -2,7 +2,7 @@ import { sealedDay } from '@weir/domain/records/redriven';
 import { createOpenAddress } from '@weir/domain/records/sealed-address';
 import type { Step } from '../pipeline/step.ts';
 
-/** Decrypts the client IP with the key of its day. If the key was destroyed, the event continues without an address. */
+/** Decrypts the client IP with the encryption key of its day. If Weir has already destroyed this key, the event continues without an address. */
 export function createOpenAddressStep(): Step {
   const open = createOpenAddress();
   return {

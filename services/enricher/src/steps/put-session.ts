@@ -31,9 +31,9 @@ export const SESSIONS_KEPT_MAX = 48;
 export const MADE_ID = /^s_[0-9a-f]{32}$/;
 
 /**
- * Finds or begins the session of an event, by the event's own time, and stamps the row with the visit (docs/decisions/0033). A server
- * event can join a session, but never begins or prolongs one. A late hit can connect sessions: they become one. Rows that were
- * stored with another session ID are corrected when they are queried (docs/decisions/0012).
+ * Finds the session of an event by the event's own time, or begins a session. Also fills in the columns of the row that describe the visit
+ * (docs/decisions/0033). A server event can join a session, but never begins or prolongs one. If a late hit connects several sessions, they become
+ * one session. Rows that were stored with another session ID are corrected when they are queried (docs/decisions/0012).
  */
 export const putSession: Step = {
   name: 'put-session',
@@ -73,7 +73,7 @@ function putInSession(event: EnrichedEvent, { state }: ApplyContext): void {
     return;
   }
   event.stampJson = computedStamp(event);
-  // Tests whether the hit lies within a known session: most hits do when an access log is imported again.
+  // A shortcut for a hit within a known session. Most hits are such hits when an access log is imported again.
   const within = kept === undefined || isServer ? undefined : idWithin(kept, at);
   if (within !== undefined && (event.sessionId === '' ? MADE_ID.test(within) : event.sessionId === within)) {
     event.sessionId = within;
@@ -118,8 +118,8 @@ function beginFirst(event: EnrichedEvent, state: ApplyContext['state']): void {
 }
 
 /**
- * The sessions that this event joins into one. An event without a session ID joins all computed sessions within 30 minutes. If
- * there are none, it joins a session whose ID the caller sent.
+ * The sessions that become one session with this event. For an event without a session ID, these are all sessions with computed IDs within 30
+ * minutes. If there are none, it is a session whose ID a client sent.
  */
 function joinedBy(event: EnrichedEvent, sessions: readonly VisitorSession[]): readonly VisitorSession[] {
   const { sessionId, timestamp: at } = event;

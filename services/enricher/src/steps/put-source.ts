@@ -57,8 +57,9 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
 }
 
 /**
- * A referrer is internal if its registrable domain is that of the page or of the site. Then referrer_domain is empty, and a visit without
- * tags and click ID is Direct, with an empty traffic_source. The column referrer keeps the referrer.
+ * A referrer is internal if its registrable domain is that of the page or of the site, and external otherwise. For an internal referrer, the column
+ * referrer_domain is empty, and a visit without tags and click ID has the channel Direct and an empty traffic_source. The column referrer is filled
+ * in both cases.
  */
 function isExternal(
   { hostname: from, domain }: Referrer,

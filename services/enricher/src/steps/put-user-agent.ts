@@ -25,7 +25,7 @@ export function createPutUserAgent(agents: UserAgents): Step {
 
 function columnsOf(event: EnrichedEvent, agents: UserAgents): UserAgentColumns {
   if (event.bot !== NO_BOT) return BOT_COLUMNS;
-  // If the user agent is that of the server's HTTP library, it is not the user agent of the visitor.
+  // The user agent of a server's HTTP library is not the user agent of the visitor.
   const isLibrary = !event.ownUserAgent && agents.bot(event.userAgent, undefined) !== NO_BOT;
   return isLibrary ? NO_USER_AGENT_COLUMNS : agents.columns(event.userAgent, event.clientHints, event);
 }

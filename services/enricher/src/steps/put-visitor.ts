@@ -7,13 +7,13 @@ import { readSessions, sessionAt } from '../session/visitor-sessions.ts';
 const DAY_MS = 24 * 3600_000;
 
 /**
- * Gives a cookieless event its visitor ID. The ID changes at midnight UTC. A visit that began before midnight keeps its ID
- * until the visitor has been idle for 30 minutes, or until 04:00.
+ * Computes the visitor ID of a hit that was sent without one (cookieless mode). The ID changes at midnight UTC. A visit that began before midnight
+ * keeps its ID until the visitor has been idle for 30 minutes, or until 04:00.
  */
 export const putVisitor: Step = {
   name: 'put-visitor',
   needsSalt: (event) => event.cookieless && event.redriven?.visitorId === undefined,
-  /** The returned key is that of the sessions under the visitor ID of the day before. */
+  /** Returns the state key of the sessions that the visitor has under the visitor ID of the day before. */
   prepare(event, salts) {
     if (!event.cookieless) return undefined;
     if (event.redriven?.visitorId !== undefined) {
@@ -25,8 +25,8 @@ export const putVisitor: Step = {
     const salt = salts.get(day);
     if (salt === undefined) throw new Error(`no salt for ${day}`);
     event.visitorId = cookielessVisitorId(salt, event);
-    // The visitor ID of an imported event uses the salt of the day on which the event was received, and the day of its log
-    // line.
+    // The visitor ID of an imported event depends on two days: the day on which the event was received gives the salt, and the day of its log line is
+    // hashed too.
     const isImport = event.lineDay !== '';
     if ((isImport ? timestamp : receivedAt) % DAY_MS >= PREVIOUS_SALT_MS) return undefined;
     const previousSalt = isImport ? salt : salts.get(utcDay(receivedAt - DAY_MS));

@@ -48,7 +48,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
 const LINUX =
   /^(?:ubuntu|debian|fedora|centos|red ?hat|suse|opensuse|gentoo|arch|slackware|mandriva|mageia|mint|linspire|pclinuxos|zenwalk|sabayon|raspbian|elementary os|manjaro|vectorlinux|deepin|unix|joli|linpus|pcbsd|rhel)$/i;
 
-/** The user agent of an iOS web view names only its engine. */
+/** The name for iOS web views. Their user agent names only the engine, WebKit. */
 const IOS_WEB_VIEW = 'Safari (in-app)';
 
 export function browserName(name: string | undefined, system: string): string {

@@ -37,8 +37,8 @@ const WINDOWS_11_PLATFORM_VERSION = 13;
 const OLD_WINDOWS: Readonly<Record<string, string>> = { '0.1': '7', '0.2': '8', '0.3': '8.1' };
 
 /**
- * Replaces values of the user agent by those of the Client Hints. Client Hints are more reliable: they have the current versions, while
- * the versions in user agents are often frozen.
+ * Replaces values of the user agent by those of the Client Hints. Client Hints are more reliable: they have the current versions, while many browsers
+ * no longer change the versions in their user agents.
  */
 export function withHints(agent: UserAgent, hints: ClientHints): UserAgent {
   const platform = PLATFORMS[unquoted(hints['sec-ch-ua-platform'])];

@@ -30,7 +30,7 @@ const parser = new UAParser({ device: COMMON_DEVICES });
 export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefined): UserAgent {
   const userAgent = withModel(wholeAgent.slice(0, USER_AGENT_PARSED_CHARS_MAX), hints);
   parser.setUA(userAgent);
-  // `getResult()` is not called, because it also finds the engine and the CPU: this takes a quarter of its time.
+  // `getResult()` is not called, because it also finds the engine and the CPU, which takes a quarter of its time.
   const browser = parser.getBrowser();
   const system = parser.getOS();
   const device = parser.getDevice();

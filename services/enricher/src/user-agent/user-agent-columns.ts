@@ -5,7 +5,6 @@ import { type BotVerdict, judgeBot } from './judge-bot.ts';
 import { parseUserAgent, USER_AGENT_PARSED_CHARS_MAX } from './parse-user-agent.ts';
 import { type ClientHints, EMPTY_USER_AGENT, type UserAgent } from './user-agent.ts';
 
-/** A parsed user agent with its encoded columns. */
 export interface UserAgentColumns {
   readonly parsed: UserAgent;
   /** The encoded columns `browser` to `os_version`. */
@@ -31,7 +30,7 @@ export interface UserAgents {
 
 /** The maximum number of cached user agents. 10,000 requests of a real site had 558 different ones. Parsing one takes 10 to 30 µs. */
 const ENTRIES_MAX = 20_000;
-/** Longer cache keys (user agent and Client Hints) are not cached. */
+/** The maximum length of a key of the cache, which is the user agent with the Client Hints. Results with longer keys are not cached. */
 const HINTED_KEY_CHARS_MAX = 1536;
 
 export function createUserAgents(): UserAgents {
@@ -88,7 +87,7 @@ interface Entry {
    */
   hints: ClientHints | undefined;
   readonly bot: BotVerdict;
-  /** Parsed when it is first needed. The user agent of a bot is never parsed. */
+  /** Computed when they are first needed. The user agent of a bot is never parsed. */
   columns: ColumnsByScreen | undefined;
 }
 

@@ -64,7 +64,6 @@ export function buildMmdb({ databaseType, ipVersion, networks, builtAt }: MmdbCo
   return Buffer.concat([tree, Buffer.alloc(16), ...data, marker, encode(metadata)]);
 }
 
-/** The leading bits of an IPv4 network. */
 export function bitsOf(address: string, length: number): string {
   const bits = address.split('.').map((part) => Number(part).toString(2).padStart(8, '0'));
   return bits.join('').slice(0, length);

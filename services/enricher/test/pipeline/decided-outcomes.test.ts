@@ -18,7 +18,7 @@ function logOf(records: readonly StoredRecord[]): EventLog {
 
 test('the search does not begin at records of another run of a replay', async () => {
   const raws = 11_000;
-  // The search looks only at records of the other run until it has stepped back by 16,384 records.
+  // Each step of the search is twice as long as the one before. All steps before that of 16,384 records find only records of the other run.
   const records = Array.from({ length: raws + 9_000 }, (_, offset) =>
     outcomeOf(offset < raws ? offset : undefined, offset),
   );

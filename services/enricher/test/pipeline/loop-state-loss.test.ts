@@ -56,7 +56,7 @@ test('a rebuild goes on if retention removes the records that it was about to re
   const log = harness.eventLog;
   const offsetsAtTime: typeof log.offsetsAtTime = async (topic, timeMs) => {
     const offsets = await log.offsetsAtTime(topic, timeMs);
-    // The second call finds the oldest record that the state needs.
+    // The second call finds the oldest record that the state needs. Before it returns, this record is removed from the log.
     calls += 1;
     if (calls === 2) await log.removeBefore(TOPIC_RAW, [3, 0]);
     return offsets;
@@ -207,7 +207,7 @@ test('after crashes at any points, and with the state lost or restored from an o
               () => over || dying.status().some(({ lastError }) => lastError?.includes('Crash')),
             );
             await dying.close();
-            // Loses the state again after the crash. This must not give a key a second row.
+            // Loses the state again after the crash. Even then, each key must have exactly one row.
             if (loss === 'wipe') await own.wipeState();
             const last = await own.start({}, { batchRecordsMax: 50 });
             await caughtUp;

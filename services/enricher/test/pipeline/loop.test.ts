@@ -150,8 +150,8 @@ describe('a state that is behind the committed offset is rebuilt without appendi
     const seen = await harness.enriched(0);
     expect(seen.slice(0, 20)).toEqual(expected(records).slice(0, 20));
     expect(seen.map(({ raw }) => raw)).toEqual(records.map((_, raw) => raw));
-    // The first ten records are too old to be folded (docs/glossary.md) again. The next ten are folded again. They keep their outcomes, which depend on the
-    // first ten.
+    // The first ten records are too old: they are not applied to the lost state again. The next ten are applied again, but keep their outcomes, which
+    // depend on the first ten.
     const known = records.filter((_, raw) => raw >= 20 || (raw >= 10 && seen[raw]?.outcome === 'row'));
     expect(seen.slice(20).map(({ value }) => value)).toEqual(
       expected(known)

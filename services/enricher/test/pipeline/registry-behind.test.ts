@@ -19,7 +19,7 @@ import { pageview, parseLine, rawBytes } from './enrich-harness.ts';
 // The gateway accepts a hit only for a site that it knows. The enricher of another process can know the site later.
 
 const RECEIVED = Date.UTC(2026, 5, 15, 12);
-/** More than any time that the registry of a process should be behind. */
+/** Longer than the registry of a process can be out of date. */
 const CLOCK_AHEAD_MS = 3_600_000;
 
 const siteOf = (siteId: string): Site => {
@@ -124,7 +124,7 @@ test('a hit of a site that was removed is dropped, and a hit of a later site wit
   expect(await weir.outcomes(1)).toEqual(['row']);
   await weir.gateway.removeSite('old');
   await weir.gateway.putSite(siteOf('other'));
-  // Makes the enricher catch up.
+  // The enricher does not know this site yet, so its registry reads the newest changes, also the removal of `old`.
   await weir.hit('other');
   await weir.hit('old');
   expect(await weir.outcomes(3)).toEqual(['row', 'row', 'dropped site_removed']);

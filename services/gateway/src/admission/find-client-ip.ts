@@ -88,7 +88,7 @@ export function createClientIpOf(config: ClientIpConfig): ClientIpOf {
 function singleAddress(name: string, value: string | string[] | undefined): string {
   if (typeof value !== 'string') return '';
   const text = value.trim();
-  // CloudFront always adds the port, and writes IPv6 without brackets.
+  // CloudFront always adds the port, and writes IPv6 without brackets. So the last number is removed.
   const bare = name === 'cloudfront-viewer-address' && !text.startsWith('[') ? text.replace(/:\d+$/, '') : text;
   return claimedAddress(bare);
 }

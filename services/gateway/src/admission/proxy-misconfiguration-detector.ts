@@ -20,7 +20,7 @@ export interface SingleNetworkSites {
 }
 
 export interface ProxyMisconfigurationDetector extends SingleNetworkSites {
-  /** Counts an accepted hit. `visitorNetwork` is the network of `ip` that counts as one visitor (packages/domain/src/net/ip-address.ts). */
+  /** Counts an accepted hit. `visitorNetwork`: the IPv4 address itself, or the /64 of an IPv6 address. */
   count(siteId: string, ip: string, visitorNetwork: string): void;
   singleNetworkSites(): readonly SingleNetworkSite[];
 }
@@ -33,8 +33,8 @@ interface SiteCounts {
 const SITES_MAX = 10_000;
 const NETWORKS_PER_SITE_MAX = 8;
 /**
- * When a site has this many hits, all its counts are halved. Recent hits therefore count more, and a corrected setting has an
- * effect soon.
+ * When a site has this many hits, all its counts are halved. Recent hits therefore count more, and the result changes soon after a wrong setting was
+ * corrected.
  */
 const HITS_PER_SITE_MAX = 2_000;
 const HITS_TO_JUDGE_MIN = 100;
@@ -74,7 +74,7 @@ export function createProxyMisconfigurationDetector(): ProxyMisconfigurationDete
   };
 }
 
-/** Joins the counts of several gateway processes. The process with the most hits of a site decides the percentage. */
+/** Joins the counts of several gateway processes. The percentage of a site is that of the process with most hits of this site. */
 export function joinSingleNetworkSites(
   counted: readonly (readonly SingleNetworkSite[])[],
 ): readonly SingleNetworkSite[] {

@@ -4,8 +4,8 @@ import { Gauge } from 'prom-client';
 import type { SingleNetworkSites } from './proxy-misconfiguration-detector.ts';
 
 /**
- * Reports the sites that `networks` finds. The metrics need no token, so they contain only the number of sites. The log and the admin API
- * name the sites.
+ * Reports the sites that `networks` finds. Any client can read the metrics without a token, so they contain only the number of sites. The log and the
+ * admin API name the sites.
  */
 export function reportSingleNetworkSites(
   registry: Metrics,

@@ -8,12 +8,15 @@ export interface Waiting {
 export interface Sender {
   /** Counts a record as waiting. Returns false, and counts nothing, if no more records of the sender may wait. */
   enter(bytes: number): boolean;
-  /** The record does not wait any longer. */
+  /** Call it when a record does not wait any longer. */
   leave(bytes: number): void;
 }
 
 export interface WaitingRoom {
-  /** Server events and identifies are sent by an API key (`keyId`). All hits of a site are one sender: their `keyId` is empty. */
+  /**
+   * Returns the sender of a record. For server events and identifies, it is the API key with the ID `keyId`. All hits of a site are one sender, with
+   * an empty `keyId`.
+   */
   sender(siteId: string, keyId: string): Sender;
   waiting(): number;
 }
@@ -43,7 +46,7 @@ export function createWaitingRoom(max: Waiting): WaitingRoom {
 
   /**
    * Whether one more record may wait. `free`: the free space after this record. `site` and `own`: what the site and the sender use now. All three
-   * are numbers of records, or all three are numbers of bytes.
+   * values are numbers of records, or all three are numbers of bytes.
    */
   function hasShare(free: number, site: number, own: number): boolean {
     const siteMax = free * SHARE_OF_FREE;

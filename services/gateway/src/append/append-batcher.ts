@@ -6,8 +6,8 @@ import { createWaitingRoom, type Sender } from '../admission/waiting-room.ts';
 import type { GatewayMetrics } from '../gateway-metrics.ts';
 
 /**
- * `stored`: the record is durable. `duplicate`: the idempotency key was used before. `unavailable`: too many records wait, or the
- * append was refused or has an unknown result. Then a retry can use the key of the record.
+ * `stored`: the record is durable. `duplicate`: the idempotency key was used before. `unavailable`: too many records wait, or the append was refused
+ * or has an unknown result. The client can then retry with the same idempotency key.
  */
 export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
 
@@ -59,13 +59,13 @@ const FULL: Promise<AppendResult> = Promise.resolve('unavailable');
  */
 const BUSY_LINGERS = 5;
 /**
- * From this average number of records per batch on, batches linger also if no append is in flight. Below this average,
- * the CPU has time for small batches, and a linger would only delay the answers.
+ * If batches have at least this many records on average, a batch lingers even if no append is in flight. Below this average, the CPU has time for
+ * small batches, and a linger would only delay the answers.
  */
 const LINGER_FROM_RECORDS = 16;
 /** The weight of the newest batch in the moving average of the records per batch. */
 const NEWEST_WEIGHT = 1 / 8;
-/** If another gateway has claimed a key, the key is claimed again after this pause. Each further pause is twice as long. */
+/** If another gateway has claimed a key, the request tries again to claim it after this time. Each further wait is twice as long. */
 const RECLAIM_FIRST_MS = 5;
 const RECLAIM_LAST_MS = 200;
 
@@ -108,7 +108,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     batch.push(append);
     batchBytes += append.record.value.length;
     if (batch.length >= limits.batchRecordsMax || batchBytes >= limits.batchBytesMax) flush();
-    // setImmediate: the other requests that have arrived in this turn of the event loop go into the same batch.
+    // With setImmediate, the other requests that have arrived in this turn of the event loop go into the same batch.
     else if (isReady()) soon ??= setImmediate(flush);
     else timer ??= setTimeout(lingerOver, lingerMs);
   }
@@ -208,8 +208,8 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   }
 
   /**
-   * Notes which request has claimed a key. While the state store is unavailable, several requests can claim one key: the first of them
-   * stays noted. All of them are appended, and the enricher finds the duplicates.
+   * Stores in `holders` which request has claimed a key. While the state store is unavailable, several requests can claim one key: only the first of
+   * them is stored. All of them are appended, and the enricher finds the duplicates.
    */
   function hold(append: WaitingAppend): void {
     if (!holders.has(append.holderKey)) holders.set(append.holderKey, append);

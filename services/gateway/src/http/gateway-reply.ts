@@ -5,7 +5,6 @@ import { ALLOW_ORIGIN, EXPOSE_RETRY_AFTER, rawHeaders } from './cors.ts';
 
 export type Endpoint = 'events' | 'identify' | 'collect' | 'other';
 
-/** Counts the answers of an endpoint by status. */
 export type CountReply = (status: number) => void;
 
 /** Sends the answers of one endpoint, with the shape of its error bodies and with its headers (docs/api.md, Answers). */
@@ -86,7 +85,7 @@ export function createReplies(endpoint: Endpoint, count: CountReply, disk?: Disk
  */
 function sendWhole(response: ServerResponse, body: string): void {
   const { socket } = response;
-  // A pipelined request has no socket yet, because an earlier one is not answered. Node then collects the chunks.
+  // The response to a pipelined request has no socket until all earlier requests are answered. Node then collects the chunks itself.
   if (socket === null || socket.writableCorked > 0) {
     response.end(body);
     return;

@@ -76,7 +76,6 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Answers 405: the path exists, but not with this method. */
 export function methodNotAllowed(allow: string, replies: Replies): RequestHandler {
   return (request, response) => {
     replies.error(response, 405, `${request.method} is not allowed here; allowed: ${allow}`, ['Allow', allow]);

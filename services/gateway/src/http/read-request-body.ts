@@ -30,9 +30,9 @@ const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
 const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
 
 /**
- * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed:
- * Node adds a small body to the request directly after its event `request`, so a caller should await something first. A promise never
- * resolves if the client closes the connection before the end of the body.
+ * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed. Node adds
+ * a small body to the request directly after its event `request`, so a caller that first awaits something usually gets a synchronous result. If the
+ * client closes the connection before the end of the body, the promise never resolves.
  */
 export type ReadBody = (request: IncomingMessage, bytesMax: number) => Body | Promise<Body>;
 
@@ -65,7 +65,7 @@ function readPacked(
   return readBytes(request, bytesMax + bytesMax / PACKED_EXTRA_PART, read, bytesMax);
 }
 
-/** Reads at most `readMax` bytes and passes them to `read`. A longer body is refused with `bytesMax` as the limit. */
+/** Reads at most `readMax` bytes and passes them to `read`. If the body is longer, the answer names `bytesMax` as the limit. */
 function readBytes(
   request: IncomingMessage,
   readMax: number,
@@ -76,7 +76,7 @@ function readBytes(
   if (length > readMax) return discard(request, tooLarge(bytesMax));
   if (length === request.readableLength) {
     const bytes: Buffer = request.read() ?? EMPTY;
-    // Lets the request end, so that Node does not keep it until the next request of its connection.
+    // Lets the request end. Otherwise, Node would keep it until the next request of its connection.
     request.resume();
     return read(bytes);
   }

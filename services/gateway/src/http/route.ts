@@ -8,7 +8,7 @@ import type { Endpoint, Replies } from './gateway-reply.ts';
 /** The handler of a route. It rejects only because of a bug. Express then passes the error to the last middleware, which answers 500. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** What the OpenAPI document says about a route and cannot be derived from the route table. */
+/** The part of a route's entry in the OpenAPI document that cannot be derived from the route table. */
 export interface Operation {
   readonly id: string;
   readonly summary: string;
@@ -39,7 +39,6 @@ export interface CollectRoute extends GatewayRoute {
 
 /** A route for the servers of a site, which have an API key. */
 export interface AuthenticatedRoute extends GatewayRoute {
-  /** The scope that the API key must have. */
   readonly scope: Scope;
   readonly rateLimit: Exclude<keyof SiteLimits, 'collect'>;
   readonly bodyBytesMax: number;

@@ -89,8 +89,8 @@ function failure(error: unknown): 'too large' | 'corrupt' {
 }
 
 /**
- * In zlib's format (RFC 1950), the low four bits of the first byte are 8. In a raw stream (RFC 1951), they are 8 only if the stream
- * begins with a stored block and its padding is not zero, and encoders write zeros as padding.
+ * In zlib's format (RFC 1950), the low four bits of the first byte are 8. A raw stream (RFC 1951) has this value only if it begins with a stored
+ * block whose padding is not zero. Encoders write zeros as padding.
  */
 function hasZlibHeader(packed: Buffer): boolean {
   return ((packed[0] ?? 0) & 0x0f) === 8;

@@ -17,7 +17,7 @@ import type { Route } from '../http/route.ts';
 import { CORS } from './gateway-operations.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 
-/** The gateway's part of the OpenAPI document. Its request schemas are made from the schemas with which the gateway validates. */
+/** The gateway's part of the OpenAPI document. The schemas of its requests are made from the schemas with which the gateway validates requests. */
 export function gatewayOpenApi(collectPaths: readonly string[]): OpenApiPart {
   return {
     tags: ['ingestion', 'health'],

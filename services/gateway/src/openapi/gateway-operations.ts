@@ -40,9 +40,7 @@ const failed = object({ error: object({ code: { enum: [400, 413, 503] }, message
 const texts: Schema = { type: 'array', items: text };
 const count: Schema = { type: 'integer', minimum: 0 };
 
-/**
- * What the OpenAPI document says about each route of the gateway and cannot be derived from the route table in app.ts.
- */
+/** The parts of the OpenAPI document that cannot be derived from the route table in app.ts, for each route of the gateway. */
 export const GATEWAY_OPERATIONS = {
   sendEvent: {
     id: 'sendEvent',

@@ -8,7 +8,7 @@ const { required: _required, $defs: eventDefs, ...eventFields } = serverEvent;
 const { $defs: identityDefs, $ref: _ref, $id: _id, required: identityRequired, ...identityHead } = identity;
 const { $defs: hitDefs, allOf: hitRules, ...hitFields } = collectHit;
 
-/** The traits that a server sends. A request with an invalid trait key is refused. */
+/** The schema of traits (custom fields of a user) that a server sends. The gateway refuses a request with an invalid trait key. */
 const TRAITS: Schema = {
   additionalProperties: identityDefs.trait,
   propertyNames: {
@@ -20,8 +20,8 @@ const TRAITS: Schema = {
 };
 
 /**
- * The request bodies in the OpenAPI document. They are made from the schemas with which the gateway validates. Each alias of a field is a
- * field of its own.
+ * The request bodies in the OpenAPI document. They are made from the schemas with which the gateway validates. If a field has aliases, each alias is
+ * listed as a separate field.
  */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ServerEvent: {

@@ -99,7 +99,7 @@ export function collectPreflight(_deps: unknown, replies: Replies): Handle {
 
 interface Client {
   readonly ip: string;
-  /** The network that counts as one visitor (see `visitorNetwork`). */
+  /** The IPv4 address itself, or the /64 of an IPv6 address (see `visitorNetwork`). */
   readonly network: string;
 }
 

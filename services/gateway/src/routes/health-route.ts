@@ -28,7 +28,6 @@ export function metricsText({ metrics, metricsText: textOf = () => metrics.metri
   };
 }
 
-/** Returns the OpenAPI document of all services. */
 export function openApi({ openApiDocument }: OperationsDeps, replies: Replies): Handle {
   const body = JSON.stringify(openApiDocument);
   return (_request, response) => replies.json(response, 200, body);

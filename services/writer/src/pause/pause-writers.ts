@@ -8,7 +8,7 @@ export interface PauseDeps {
   readonly eventLog: EventLog;
   readonly registry: Pick<Registry, 'writersPause' | 'putWritersPause'>;
   readonly clock: () => number;
-  /** Pauses of other owners are neither joined nor ended. */
+  /** What the caller pauses the writers for: a swap or a backup. The functions below do not change a pause of the other owner. */
   readonly owner: PauseOwner;
 }
 
@@ -29,19 +29,18 @@ export type Paused =
 export const PAUSE_WITHIN_MS = 60_000;
 const CHECK_EVERY_MS = 50;
 
-/** The number of the next swap (docs/glossary.md) or backup. It is higher than the numbers of all earlier swaps and backups. */
+/** The number of the next swap (an exchange of all tables) or backup. It is higher than the numbers of all earlier swaps and backups. */
 export async function nextSwap(deps: PauseDeps): Promise<number> {
   const earlier = (await pausedPartitions(deps)).map(({ paused }) => paused ?? 0);
   return Math.max(deps.registry.writersPause()?.swap ?? 0, ...earlier) + 1;
 }
 
 /**
- * Asks the writers of all partitions to pause for this swap or backup. Resolves with their positions when all have paused. Nothing is then
- * inserted into the live tables until `resumeWriters`, even if writers crash. If the pause takes longer than `limitMs` since the
- * request, the pause is ended, and the result is `late`. Throws `RangeError` if this pause is over, if a later one was requested, or if the writers
- * pause for another owner. Two owners can take the same number at the same time: one of them gets this error. After a rejection
- * (`event_log_unavailable`) or a crash, the writers may stay paused: call `pauseWriters` again with the same number, or call
- * `resumeWriters`.
+ * Asks the writers of all partitions to pause for this swap or backup. Resolves with their positions when all have paused. Nothing is then inserted
+ * into the live tables until `resumeWriters`, even if writers crash. If the writers have not paused within `limitMs` after the request, the function
+ * ends the pause, and the result is `late`. Throws `RangeError` if this pause is over, if a later one was requested, or if the writers pause for
+ * another owner. Two owners can take the same number at the same time: one of them gets this error. After a rejection (`event_log_unavailable`) or a
+ * crash, the writers may stay paused: call `pauseWriters` again with the same number, or call `resumeWriters`.
  */
 export async function pauseWriters(
   deps: PauseDeps,
@@ -56,7 +55,7 @@ export async function pauseWriters(
   }
   for (;;) {
     const partitions = await pausedPartitions(deps);
-    // Checked each time: another owner can have requested a pause at the same moment. The later request counts.
+    // This is checked each time, because another owner can have requested a pause at the same moment. The later request counts.
     if (!holdsPause(deps, swap))
       throw new RangeError(`the pause for swap ${swap} is over, or the writers pause for another owner`);
     const late = partitions.filter(({ paused }) => paused !== swap).map(({ partition }) => partition);
@@ -82,7 +81,7 @@ export function holdsPause(deps: Pick<PauseDeps, 'registry' | 'owner'>, swap: nu
 
 /**
  * Ends the pause for this swap or backup, even if the registry has lost the request for the pause. Changes nothing if the registry has a later
- * request or one of another owner. Resolves when the end is durably stored. The writers continue within a second.
+ * request or a request of another owner. Resolves when the end is durably stored. The writers continue within a second.
  */
 export async function resumeWriters(deps: PauseDeps, swap: number): Promise<void> {
   const { registry, clock, owner } = deps;

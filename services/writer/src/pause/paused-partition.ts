@@ -4,7 +4,10 @@ import type { Logger } from '@weir/runtime/logger';
 import type { ReopenableConsumer } from '../reopen-partition.ts';
 import { isOver, type WritersPauses } from './writers-pause.ts';
 
-/** A swap (docs/glossary.md) waits up to 60 s for the writers and then takes seconds. A longer pause means that no process works on the swap. */
+/**
+ * A swap (an exchange of all tables) waits up to 60 s for the writers and then takes seconds. If a pause is longer, no process works on the swap any
+ * more.
+ */
 export const PAUSED_ALARM_MS = 120_000;
 
 export interface PausedPartitionDeps extends AssignedPartition {
@@ -15,7 +18,10 @@ export interface PausedPartitionDeps extends AssignedPartition {
   readonly alarmMs: number | undefined;
 }
 
-/** Opens a paused partition. It accepts no records until the swap or backup is over. Then it asks to be opened again. */
+/**
+ * Opens a paused partition. Its `handle` waits until the swap or backup is over. Then `mustReopen` returns true, so that the partition is opened
+ * again.
+ */
 export function openPausedPartition(deps: PausedPartitionDeps): ReopenableConsumer {
   const { handle, pauses, swap, progress, metrics, logger, alarmMs = PAUSED_ALARM_MS } = deps;
   const { partition, signal } = handle;

@@ -1,17 +1,16 @@
 import type { Registry } from '@weir/ports/registry';
 
-/** The part of the registry that a writer needs for pauses. */
 export type WritersPauses = Pick<Registry, 'writersPause' | 'onWritersPause'>;
 
-/** The number of the swap (docs/glossary.md) or backup for which the writers must pause now, if any. */
+/** The number of the swap (an exchange of all tables) or backup for which the writers must pause now, if any. */
 export function requestedSwap(pauses: WritersPauses | undefined): number | undefined {
   const pause = pauses?.writersPause();
   return pause === undefined || pause.over ? undefined : pause.swap;
 }
 
 /**
- * Whether this swap is over: the registry says so, or it contains the request of a later swap. A missing request does not end a pause: this
- * process may not have read the request yet, although the previous owner of the partition has paused for it.
+ * Whether this swap is over: the registry says so, or contains the request of a later swap. If the registry has no request, the swap is not over:
+ * this process may not have read the request yet, although the previous owner of the partition has paused for it.
  */
 export function isOver(pauses: WritersPauses, swap: number): boolean {
   const pause = pauses.writersPause();
