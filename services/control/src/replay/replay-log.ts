@@ -66,7 +66,10 @@ export async function openAdmitting(
   { gate, admit }: Admission,
 ): Promise<PartitionConsumer> {
   let hasSought = false;
-  /** Where a call failed. The log then delivers the same records again, but the consumer has already handled those before this offset. */
+  /**
+   * The offset at which a call of `handle` failed. The log then delivers the same records again, but the consumer has already handled those before
+   * this offset.
+   */
   let failedAt: number | undefined;
   const consumer = await open({
     ...handle,

@@ -57,7 +57,7 @@ export function listErasures({ registry, retention }: AdminDeps): Reply {
   );
 }
 
-/** Returns all tombstones (docs/glossary.md). A restore of an older backup needs them. */
+/** Returns all tombstones (hashes of erased IDs). After a restore of an older backup, Weir uses them to erase the same persons again. */
 export function listTombstones({ registry, clock }: AdminDeps): Reply {
   return ok({ version: 1, at: clock(), tombstones: registry.allTombstones() });
 }

@@ -28,7 +28,7 @@ export const REMOVED_COOKIES: readonly string[] = [
   `${OVER_TLS}=; Max-Age=0; ${ATTRIBUTES}; Secure`,
 ];
 
-/** Whether the browser uses TLS, also if a proxy ends it. The browser itself says so in `Origin`. */
+/** Whether the browser uses TLS, even if a proxy terminates it. The header `Origin` contains the protocol that the browser uses. */
 function isOverTls({ headers, socket }: IncomingMessage): boolean {
   const [protocol] = String(headers['x-forwarded-proto'] ?? '').split(',');
   return (

@@ -30,8 +30,8 @@ const FIRST_MS = 48 * 3600_000;
 const OVERLAP_MS = 30 * 60_000;
 
 /**
- * Compares the stamps of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033), and looks for visits
- * with rows far apart. Several processes can do this at the same time, because flagging a visit again changes nothing.
+ * Compares the stamps (docs/glossary.md) of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033). Also
+ * looks for visits with rows far apart. Several processes can do this at the same time, because flagging a visit again changes nothing.
  */
 export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   const { analytics, registry, clock, logger, everyMs = EVERY_MS } = deps;

@@ -25,7 +25,10 @@ export interface RawPlan {
 
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them first. */
+/**
+ * Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them before the
+ * replay reads them.
+ */
 export const EXPIRES_SOON_MS = DAY_MS;
 /**
  * The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds
@@ -62,8 +65,8 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
 }
 
 /**
- * Returns the time since which the salts of all records still exist. Resolves with undefined if the salts of all records in the log exist, or
- * if there is no salt. The oldest salts are deleted first, so the oldest existing salt shows this time.
+ * Returns the time since which the salts (docs/glossary.md) of all records still exist. Resolves with undefined if the salts of all records in the
+ * log exist, or if there is no salt. The oldest salts are deleted first, so the oldest existing salt shows this time.
  */
 async function saltsFrom(
   { eventLog, registry, clock, rawRetentionMs }: PlanRawDeps,
