@@ -24,8 +24,8 @@ export interface Dimension {
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
   /**
-   * Only for a dimension of filters on what a visitor has done: the type of the rows that show it. A row passes such a filter if its visitor has a counted
-   * row of this type in the period, and the value of that row (`sql`) matches.
+   * Only for filters on what a visitor has done. A row passes such a filter if its visitor has a counted row of this type in the period, and the
+   * value (`sql`) of that row matches.
    */
   readonly doneType?: 'event' | 'pageview';
 }

@@ -4,7 +4,7 @@ export interface Counts {
   readonly visits: number;
   readonly pageviews: number;
   readonly events: number;
-  /** The number of visits that bounced, followed by the seconds and pageviews of all visits. */
+  /** The number of visits that bounced. `seconds` and `views` are sums over all visits. */
   readonly bounces: number;
   readonly seconds: number;
   readonly views: number;

@@ -117,7 +117,7 @@ export interface ScopeSql {
   readonly began: string;
 }
 
-/** The conditions for the rows that a report counts without its filters. */
+/** The conditions that each counted row meets, besides the filters of the report. */
 function countedConditions({ withBots, withInternalEvents = false }: AskedScope): readonly string[] {
   return [...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]), ...(withBots ? [] : ["bot = ''"])];
 }

@@ -25,13 +25,13 @@ interface DoneScope {
  * of visitors, so they pass only the filters that exclude visitors.
  */
 export function doneCondition({ operator }: Filter, name: string, visitor: string): string {
-  // ClickHouse searches an array on the right side of IN from its start to its end for each row. A set of a subquery is a hash table.
+  // If the right side of IN is an array, ClickHouse searches the whole array for each row. The result of a subquery is a hash table instead.
   return `${visitor} ${operator in OPPOSITES ? 'NOT IN' : 'IN'} (SELECT arrayJoin(${listOf(name)}))`;
 }
 
 /**
- * The expression of the WITH clause that lists the visitors for `doneCondition`. It is a scalar subquery, because ClickHouse evaluates it once for a
- * statement, and the subquery of an IN once for each SELECT.
+ * The expression of the WITH clause that lists the visitors for `doneCondition`. It is a scalar subquery: ClickHouse evaluates a scalar subquery once
+ * per statement, but a subquery of an IN once per SELECT.
  */
 export function doneList(filter: Filter, name: string, { counted, parameters, built }: DoneScope): string {
   const { dimension } = filter;
