@@ -111,7 +111,7 @@ function startWriter(
       starts,
       isOwn: (record) => !isRaw || isOfRun(record, run),
       gate,
-      // In a replay from raw, the enricher has already waited for the rate limit, so the writer only waits for obstacles and rests.
+      // In a replay from raw, the enricher has already waited for the rate limit, so the writer only waits for obstacles and rests (replay-gate.ts).
       admit: ({ partition, signal }, records) =>
         isRaw ? gate.admitOutcomes(records.length, signal) : gate.admit(partition, records.map(rawOffsetOf), signal),
     }),

@@ -54,7 +54,8 @@ const SLICE_RECORDS = 256;
 const RESTS_PER_STATEMENT = 2;
 const REST_MAX_MS = 4_000;
 /**
- * The slice of one partition delays the slices of others by at most this time. Reason: after a loss of state, a slice can wait for another partition.
+ * The slice of one partition delays the slices of others by at most this time. Without this limit, partitions could wait for each other: after a loss
+ * of state, a slice can wait for another partition.
  */
 const SLICE_ALONE_MS = 250;
 const NEVER = new AbortController().signal;

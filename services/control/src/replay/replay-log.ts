@@ -19,8 +19,8 @@ export interface ReplayLogDeps {
 }
 
 /**
- * Returns an event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only
- * the records that the gate admits.
+ * Returns an event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only the
+ * records that the gate (replay-gate.ts) admits.
  */
 export function createReplayLog({ eventLog, topic, run, starts, gate, admit, isOwn }: ReplayLogDeps): EventLog {
   const nameOf = (name: string): string => (name === TOPIC_ENRICHED ? topic : name);

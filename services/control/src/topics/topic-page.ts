@@ -19,7 +19,7 @@ const TURN_RECORDS = 256;
 
 export interface PageRequest {
   readonly topic: LogTopic;
-  /** For each partition, the offset at which reading starts, and the offset at which it ends. */
+  /** For each partition: reading starts at the offset `from` and ends before the offset `to`. */
   readonly from: readonly number[];
   readonly to: readonly number[];
   /** The site whose records are returned. If undefined, records of all sites. Records that cannot be decoded belong to no site. */

@@ -11,7 +11,10 @@ import type { ReadableTables } from '../../steady-tables.ts';
 import { rawOffsetOf } from '../plan-replay.ts';
 import { CLOCKS_DIFFER_MS } from '../raw/plan-raw-replay.ts';
 
-/** Segments of one enriched partition without a gap between them: the offsets `from` to `to` of the topic, both included. */
+/**
+ * Archived segments of one partition of `events.enriched`, without a gap between them. `from` and `to`: the first and the last offset of the topic in
+ * them.
+ */
 export interface ArchiveRun {
   readonly logId: string;
   readonly partition: number;

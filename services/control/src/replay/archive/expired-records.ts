@@ -5,10 +5,13 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { listExpiredStarts } from '@weir/runtime/archive/expired-start';
 
-/** The column `reason` of a row `expired` whose record had expired in the archive. */
+/** The column `reason` of a row with the outcome `expired`, if the archive has deleted the record because of its age. */
 export const EXPIRED_IN_ARCHIVE = 'archive';
 
-/** Lists the records of earlier logs that have expired in the archive. `archived`: the ranges that the replay has read from the archive. */
+/**
+ * Lists the records of earlier event logs that the archive has deleted because of their age. `archived`: the ranges that the replay has read from the
+ * archive.
+ */
 export async function listExpired(
   store: ObjectStore,
   logId: string,

@@ -17,8 +17,8 @@ export interface PlanRawDeps {
 export interface RawPlan {
   readonly starts: readonly ReplayStart[];
   /**
-   * Why some records are copied although they are in the scope of the replay and still in the topic. Undefined if there are no such
-   * records.
+   * Why some records are copied from the live tables and not enriched again, although the topic still has them and they are in the scope of the
+   * replay. Undefined if there are no such records.
    */
   readonly note: string | undefined;
 }

@@ -31,8 +31,8 @@ const TIME_LEFT_MS = 5 * 3600_000;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Returns an event log for the enricher of a replay. Its `events.raw` begins with the first record of the replay, and delivers only the
- * records that the gate admits. Its `events.enriched` is the topic `events.replayed`.
+ * Returns an event log for the enricher of a replay. Its `events.raw` begins with the first record of the replay, and delivers only the records that
+ * the gate (replay-gate.ts) admits. Its `events.enriched` is the topic `events.replayed`.
  */
 export function createRawLog(deps: RawLogDeps): EventLog {
   const { eventLog, run, starts, gate, clock, redriven, rawRetentionMs } = deps;

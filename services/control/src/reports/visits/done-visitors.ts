@@ -12,7 +12,7 @@ const OPPOSITES: Readonly<Partial<Record<FilterOperator, FilterOperator>>> = {
 };
 
 interface DoneScope {
-  /** The conditions for rows of `records` that count and have the type of the dimension. */
+  /** The conditions for the counted rows of `records` that have the type of the dimension (`doneType`). */
   readonly counted: readonly string[];
   readonly parameters: Parameters;
   /** The days that the report reads from `visit_slots`. The list of visitors is read from `visit_slots` too for these days. */

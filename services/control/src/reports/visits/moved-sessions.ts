@@ -1,6 +1,6 @@
 import { madeSessionId, SESSION_IDLE_MS } from '@weir/domain/records/made-session';
 
-/** Rows of one visitor that are stored with the same session ID, which Weir has made. */
+/** Rows of one visitor that are stored with the same session ID. Only session IDs that Weir has made, not those that a client has sent. */
 export interface SessionFragment {
   readonly visitorId: string;
   readonly storedId: string;

@@ -12,7 +12,10 @@ import { DAY_MS } from '../../visit-slots/slot-sql.ts';
 import type { AskedScope } from '../report-sql.ts';
 import { dayOf, EXPIRED, hoursOf, movedHours, UNSTAMPED } from './visit-rows.ts';
 
-/** What a report needs to know before its statement: the builds of its days, and which kinds of unusual rows the site has. */
+/**
+ * What a report needs to know before its statement: which of its days can be read from slots (docs/glossary.md), and which kinds of unusual rows the
+ * site has.
+ */
 export interface PeriodFacts {
   /**
    * The facts of the days near the period. For the kind `moved`, the field `late` is the number of rows of `moved_hours` on this day. The kinds
