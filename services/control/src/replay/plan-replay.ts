@@ -58,7 +58,8 @@ async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition
   const { eventLog, analytics, clock, retentionMs } = deps;
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER, [partition]);
   if (position === undefined) throw new DependencyError('event_log_damaged', `there is no partition ${partition}`);
-  // The position is read before the highest raw offset (docs/glossary.md). Therefore every record with raw offset `rawEnd` or higher is at `offset` or later.
+  // The position is read before the highest raw offset (docs/glossary.md). Therefore every record with raw offset `rawEnd` or higher is at `offset`
+  // or later.
   const { first, committed = first } = position;
   const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
   if (request.from === 'tables') return { offset: Math.max(first, committed), rawOffset: rawEnd, rawEnd };

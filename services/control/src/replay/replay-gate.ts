@@ -36,7 +36,6 @@ export interface ReplayGate {
   setObstacle(obstacle: string | undefined): void;
   /** Sets whether live records arrive, so that the replay must rest. With `false`, present rests end at once. */
   setBesideLive(besideLive: boolean): void;
-  /** The number of records that were admitted so far. */
   admitted(): number;
   /** The factor by which rests make the present work take longer. */
   slowdown(): number;
@@ -101,7 +100,6 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   const rests = (): boolean => besideLive && recordsPerSecondMax === undefined;
   const restAfter = (workMs: number): number => Math.min(REST_MAX_MS, Math.max(0, workMs) * RESTS_PER_STATEMENT);
 
-  /** The time until the replay may work again. */
   function restLeftMs(): number {
     if (!rests()) return 0;
     const left = Math.max(sliceRestsUntil, statementsRestUntil) - clock();

@@ -77,7 +77,7 @@ export async function beginSwap(
  *
  *     1. the live writers pause at certain positions
  *     2. the writer of the replay continues exactly to these positions, and stops
- *     3. both sets of tables must have exactly one outcome for each record up to these positions, and the shadow tables must not have a redriven dead letter twice
+ *     3. for each record up to these positions, each set of tables has exactly one outcome; the shadow tables have no redriven dead letter twice
  *     4. the positions are stored; from now on the swap is not cancelled any more
  *     5. the tables are exchanged
  *     6. the live writers continue

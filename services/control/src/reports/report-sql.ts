@@ -45,7 +45,6 @@ export type VisitSource =
     };
 export const SESSIONS: VisitSource = { of: 'sessions' };
 
-/** Whether the visitors of a report are estimated. */
 export function estimatesVisitors({ visits }: Scope): boolean {
   return visits.of === 'rows' && visits.built?.isEstimate === true;
 }
@@ -123,8 +122,8 @@ function countedConditions({ withBots, withInternalEvents = false }: AskedScope)
 }
 
 /**
- * The condition for rows that pass a filter. The filter must not be on a dimension of visits. `column`: the SQL of the value of the row. `visitor`: the
- * SQL of the hash of its visitor.
+ * The condition for rows that pass a filter. The filter must not be on a dimension of visits. `column`: the SQL of the value of the row. `visitor`:
+ * the SQL of the hash of its visitor.
  */
 export function filterCondition(
   { filter, name }: NamedFilter,

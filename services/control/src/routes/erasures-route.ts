@@ -15,7 +15,10 @@ interface ErasureBody {
   readonly dry_run?: boolean;
 }
 
-/** Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. A dry run erases nothing. */
+/**
+ * Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. A dry run erases
+ * nothing.
+ */
 export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<ErasureBody>): Promise<Reply> {
   return deps.runExclusive(async () => {
     const siteId = params.site_id ?? '';

@@ -10,7 +10,6 @@ import { takeChunk } from '../imports/take-chunk.ts';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import { randomId } from '../registry/random-id.ts';
 
-/** The maximum size of the body of one chunk. */
 export const CHUNK_BYTES_MAX = 8 * 1024 * 1024;
 const IMPORTS_PER_SITE_MAX = 10_000;
 const QUERYABLE_WAIT_MS = 10_000;

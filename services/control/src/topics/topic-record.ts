@@ -4,7 +4,6 @@ import { formatTime } from '../format-time.ts';
 import { isDeeper } from '../http/nesting.ts';
 import type { LogTopic } from './shown-topics.ts';
 
-/** A record of a topic, as the admin API shows it. */
 export interface TopicRecord {
   readonly partition: number;
   /**

@@ -87,9 +87,9 @@ function nextBuild(facts: readonly DayFact[], now: number): number {
 export type FoundAhead = Map<string, ReadonlyMap<string, number>>;
 
 /**
- * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
- * hour after it was replaced, because a report may have begun to read it. If the number of a build is a time in the future, the hour begins when the build is
- * first found here.
+ * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for
+ * an hour after it was replaced, because a report may have begun to read it. If the number of a build is a time in the future, the hour begins when
+ * the build is first found here.
  */
 export async function removeOldSlots(
   { analytics, clock, change }: BuildContext,

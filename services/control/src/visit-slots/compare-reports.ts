@@ -14,7 +14,6 @@ export interface ComparedDay {
   readonly site_id: string;
   /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
-  /** The number of reports that were compared. */
   readonly reports: number;
   /** The reports whose numbers differ, for example `stats` or `breakdown by page`. */
   readonly differing: readonly string[];

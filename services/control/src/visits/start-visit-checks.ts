@@ -61,8 +61,8 @@ export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   }
 
   /**
-   * The SQL condition for the rows to check. It selects by the position in the log: rows can be stored hours after they were received, and rows of a dump
-   * keep their time of receipt.
+   * The SQL condition for the rows to check. It selects by the position in the log: rows can be stored hours after they were received, and rows of a
+   * dump keep their time of receipt.
    */
   async function newRows(): Promise<string> {
     if (seen === undefined) return rowsAfter(await positionsBefore(analytics, FIRST_MS), false);

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** A file of the built dashboard, held in memory. */
 export interface DashboardFile {
   readonly plain: Buffer;
   /** The content in each encoding in which the build has compressed this file. */

@@ -36,7 +36,6 @@ export const EXPIRES_SOON_MS = DAY_MS;
  */
 export const CLOCKS_DIFFER_MS = HOUR_MS;
 
-/** Finds the position at which the replay from raw of each partition begins. */
 export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Promise<RawPlan> {
   const { eventLog, analytics, clock, rawRetentionMs } = deps;
   const raw = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);

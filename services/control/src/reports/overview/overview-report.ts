@@ -47,7 +47,8 @@ export async function overviewReport(
 ): Promise<Checked<object>> {
   const { sites, withBots, withExplanation } = request;
   const nowMs = deps.clock();
-  // The default interval depends on the length of the period, which can differ by an hour between time zones. All zones use the default interval of UTC.
+  // The default interval depends on the length of the period, which can differ by an hour between time zones. All zones use the default interval of
+  // UTC.
   const inUtc = await readOverviewPeriod(request.period, 'UTC', nowMs);
   if ('problem' in inUtc) return inUtc;
   const interval = request.interval ?? defaultInterval(inUtc.value);

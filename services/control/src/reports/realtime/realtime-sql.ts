@@ -2,7 +2,6 @@ import { dimensionOf } from '../dimensions.ts';
 import type { Scope, Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
 
-/** The lists of the realtime report, each with its dimension. */
 export const REALTIME_LISTS = { pages: 'page', sources: 'source', countries: 'country' } as const;
 export type RealtimeList = keyof typeof REALTIME_LISTS;
 
