@@ -127,8 +127,8 @@ export function segmentsGone({ logId, partition, to }: ArchiveRun, from: number)
 
 /**
  * Finds the raw offset from which the records of a run can be used. Only the first outcome of a raw record counts. A run that does not begin at
- * offset 0 can begin with repeats, which are second outcomes of raw records from before the run. Their raw offsets are too low. Resolves with
- * undefined if the run is too short to show where the repeats end. If the records before the run have expired, `rawFrom` shows it.
+ * offset 0 can begin with repeats: outcomes of raw records whose first outcome is before the run. Resolves with undefined if the run is too short to
+ * show where the repeats end. If the records before the run have expired, `rawFrom` shows it.
  */
 export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {
   let highest = -1;
