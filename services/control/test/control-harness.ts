@@ -52,11 +52,11 @@ export type ControlHarness = Awaited<ReturnType<typeof openControlHarness>>;
 
 export interface ReplayedFrom {
   readonly archive?: ObjectStore;
-  /** The retention of `events.enriched` with which a replay calculates. */
+  /** The retention of `events.enriched` that a replay assumes. */
   readonly replayRetentionMs?: number;
   /** The folder with the migrations. Default: that of Weir. */
   readonly migrationsDir?: string;
-  /** Changes what the leader of a replay uses. */
+  /** Changes the dependencies of the leader of a replay. */
   readonly leading?: (deps: LeaderDeps) => LeaderDeps;
 }
 

@@ -69,8 +69,8 @@ async function openElected() {
 }
 
 /**
- * Resolves when a process accepts imports. The clock of the test advances quickly only until then: otherwise a fence, which has a time limit,
- * could fail.
+ * Resolves when a process accepts imports. The clock of the test advances quickly only until then, because the `fence` of the process has a time
+ * limit and could fail.
  */
 async function elected({ term }: ImportElection): Promise<void> {
   const passing = setInterval(() => weir.advance(1000), 10);

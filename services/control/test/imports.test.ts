@@ -99,7 +99,7 @@ describe('after a failed append the chunk stays pending, and its repeat adds the
     const failed = await send(site, digest, chunk(lease, 1, 40));
     expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
     fault = 'none';
-    // Control is killed. Only the ledger has information about the chunk.
+    // Simulates a kill of control. Afterwards, only the registry has information about the chunk.
     weir.forgetControl();
     expect((await send(site, digest, chunk(lease, 1, 40))).body.data).toMatchObject({
       lines_done: 40,

@@ -8,11 +8,11 @@ import {
 } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { type OverviewRequest, overviewReport } from '../src/reports/overview/overview-report.ts';
 
-/** Some days after the clocks of Europe and America changed: the days of such a period begin at the largest number of different times. */
+/** Some days after the clock changes of Europe and America. The days of a period with both changes begin at the largest number of different times. */
 const NOW = Date.UTC(2026, 10, 3, 12, 34);
 /** The default of ClickHouse for `http_max_field_value_size`. */
 const PARAMETER_CHARS_MAX = 131_072;
-/** An earlier version of Weir accepted the last of these zones. Reports of a site with it are in UTC. */
+/** An earlier version of Weir accepted the last of these zones. Reports of a site with this zone are in UTC. */
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', '+05:30'];
 const SITES = ZONES.map(
   (timezone, nth): Site => ({

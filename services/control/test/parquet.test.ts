@@ -19,7 +19,7 @@ const DAY_MS = 24 * HOUR_MS;
 const folder = mkdtempSync(join(tmpdir(), 'weir-parquet-'));
 const files = openFileObjectStore(folder);
 const logger = createLogger('silent');
-/** The number of parts after which the next one cannot be stored. */
+/** The number of parts that can still be stored. The part after them fails. */
 let partsUntilFailure = Number.POSITIVE_INFINITY;
 /** Called before the next part is stored, when its rows are already read. */
 let onceRead: (() => Promise<unknown>) | undefined;
@@ -146,7 +146,10 @@ test('an erased person is in no part', async () => {
   expect(await weir.count("SELECT count() AS n FROM weir.read_back WHERE outcome = 'erased'")).toBeGreaterThan(0);
 });
 
-/** Takes all rows out of the table `records`, as a new installation has none. `putBack` brings them back, as a restore from the archive does. */
+/**
+ * Moves all rows out of the table `records`, so that it is empty as in a new installation. `putBack` restores them, as a restore from the archive
+ * does.
+ */
 const takeAway = async () => {
   await weir.command('CREATE TABLE weir.taken AS weir.records');
   await weir.command(

@@ -7,8 +7,8 @@ import { eventually } from '@weir/testkit/eventually';
 import { nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { openReplayHarness, type ReplayHarness } from './replay-harness.ts';
 
-// A dead letter is redriven, and a replay from raw begins before the tables have the redriven record. The replay must not store the content twice:
-// with the first record, which no longer fails, and with the redriven one.
+// A dead letter is redriven (its record is appended again), and a replay from raw begins before the tables have the redriven record. The replay must
+// not store the content twice: with the first record, which no longer fails, and with the redriven one.
 
 let weir: ReplayHarness;
 const BEHIND = 'the tables do not have all records of events.raw yet';
@@ -80,7 +80,7 @@ test('a swap is refused if a letter was redriven after its replay had begun', as
   await makeLetter('late');
   expect((await weir.call('POST', '/replays', { from: 'raw' })).status).toBe(201);
   await weir.follows();
-  // The append of another control process, which did not know the replay yet.
+  // Simulates the append of another control process that has not read the start of the replay yet.
   const [letter] = (await open()).letters;
   const { log_id: log, partition, offset } = letter;
   const addressSealer = createAddressSealer({ registry: weir.registry, randomBytes });

@@ -199,7 +199,7 @@ test('a row that ClickHouse refused can be redriven when ClickHouse accepts it',
 test('the letters of a removed site and of an erased person do not come back', async () => {
   weir.failPlaces(true);
   const ofSite = await append('collect', page('/gone', { site_id: 'gone' }), 'gone');
-  // This letter names only a visitor. The identify after it links the visitor to the user, who is then erased.
+  // This dead letter has only a visitor ID. The identify record after it links the visitor to the user, who is then erased.
   const ofPerson = await append('collect', page('/person', { site_id: 'person', visitor_id: 'v-zoe' }), 'person');
   await append('identify', { user_id: 'zoe', visitor_id: 'v-zoe' }, 'person', { sealedIp: '' });
   await settled();

@@ -3,8 +3,8 @@ import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { eventually } from '@weir/testkit/eventually';
 import { openReplayHarness, type ReplayHarness } from './replay-harness.ts';
 
-// Dead letters are redriven, and then the tables are replayed. A replay from raw also processes the raw records that became dead letters. It
-// must give them their former outcome, although they no longer fail.
+// Dead letters are redriven (their records are appended again), and then the tables are replayed. A replay from raw also processes the raw records
+// that became dead letters. It must give them their former outcome, although they no longer fail.
 
 let weir: ReplayHarness;
 beforeAll(async () => {
@@ -20,7 +20,10 @@ const STORED = "SELECT count() AS n FROM events WHERE pathname = '/letter' OR ev
 
 const list = async () => (await weir.call('GET', '/dead-letters?reason=step_failed')).body.data;
 
-/** Two letters. A hit without a visitor ID fails again when it is redriven, and is stored at the second attempt. An event is stored at the first. */
+/**
+ * Makes two dead letters. A hit without a visitor ID fails again when it is redriven, and is stored at the second attempt. An event is stored at the
+ * first.
+ */
 async function makeAndRedriveLetters(): Promise<void> {
   const sealer = createAddressSealer({ registry: weir.registry, randomBytes });
   const from = async (ip: string) => ({ sealedIp: await sealer.seal(ip, weir.clock()) });

@@ -119,7 +119,8 @@ test('after a change in a list of sources exactly the expected cells differ', as
   );
   expect(new Set(data.versions.map(({ part }: { part: string }) => part))).toEqual(new Set(['lists']));
 
-  // The swap (docs/glossary.md) is exact under traffic, and the undo brings the former rows back with what was stored since.
+  // The swap (docs/glossary.md) loses and repeats no record under traffic. The undo brings the former rows back, with the records that were stored
+  // since the swap.
   let stop = false;
   const traffic = (async () => {
     while (!stop) await weir.visit('shop');

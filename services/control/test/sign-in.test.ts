@@ -10,7 +10,7 @@ beforeAll(async () => {
   }
 });
 afterAll(() => weir.close());
-// The limit of attempts begins again for each test.
+// Moves the clock, so that the limit of sign-in attempts begins again for each test.
 beforeEach(() => weir.advance(61_000));
 
 const { browse, signIn, cookieOf, addViewer, dataOf } = createBrowsing(() => weir);

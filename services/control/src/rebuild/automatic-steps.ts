@@ -5,9 +5,10 @@ import { startedAt } from '../replay/erased-rows-of-log.ts';
 const SWAP_AGAIN_MS = 60_000;
 
 /**
- * Returns a function that decides what happens next to a replay that Weir has started itself: it is swapped as soon as it has all records,
- * and dropped after the swap (docs/glossary.md). A swap that was refused is tried again after a minute. But if an erasure has ended since the
- * start of the replay, the shadow tables may contain erased records: the replay is dropped, and another one begins (start-rebuild.ts).
+ * Returns a function that decides the next step of a replay that Weir has started itself (start-rebuild.ts). The replay fills a second set of tables,
+ * the shadow tables. When they have all records, the step is `swap`: they become the live tables. Then it is `drop`. A swap that was refused is tried
+ * again after a minute. But if an erasure has ended since the start of the replay, the shadow tables may contain erased records. The step is then
+ * `drop`, and start-rebuild.ts starts another replay.
  */
 export function createAutomaticSteps({
   registry,

@@ -21,9 +21,9 @@ export interface RebuildDeps {
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * If migrations need a rebuild of the tables (docs/decisions/0038), starts a replay that copies the tables, swaps and drops itself. It waits for a replay, an
- * erasure or an expiry that is under way. If the replay drops itself before the swap (automatic-steps.ts), another one begins. If an operator
- * drops it, the next start of Weir begins another one.
+ * If migrations need a rebuild of the tables (docs/decisions/0038), starts a replay. The replay copies all rows to new tables and exchanges these
+ * with the live tables (automatic-steps.ts). It begins when no other replay, no erasure and no expiry is under way. If automatic-steps.ts drops the
+ * replay before the exchange, another one begins. If an operator drops it, the next start of Weir begins another one.
  */
 export function startRebuild(deps: RebuildDeps): {
   /** Resolves when the tables need no rebuild, when an operator has dropped the replay of the rebuild, or after `close`. */
@@ -46,7 +46,7 @@ export function startRebuild(deps: RebuildDeps): {
     if (registry.replay() !== undefined || isErasing || registry.expiry() !== undefined) return false;
     const replayId = randomId('replay', randomBytes);
     await registry.putReplayRequest({ replayId, from: 'tables', startedAt: clock(), keep, isAutomatic: true });
-    // If this is not the replay above, another process has started one at the same time, and its request came first in the log.
+    // If the registry has another replay, a process has requested that one at the same time, and its request came first in the log.
     if (registry.replay()?.request.replayId !== replayId) {
       await registry.removeReplay(replayId);
       return false;

@@ -3,7 +3,7 @@ import { formatTime } from '../format-time.ts';
 
 export const NO_SECRET = 'the site has no identity secret: create one before you require signatures';
 
-/** The view for the admin API. It does not contain the secret. */
+/** The fields that the admin API shows, without the secret. */
 export function identityVerificationView(verification: IdentityVerification | undefined): object {
   return {
     required: verification?.required ?? false,

@@ -21,7 +21,7 @@ export function createRowEraser(
   keep: Keep | undefined,
 ) {
   const known = new Map<string, { readonly all: readonly Tombstone[]; readonly own: readonly Tombstone[] }>();
-  /** Returns the same array as long as the tombstones do not change, because each array is compiled once. */
+  /** Returns the same array as long as the tombstones do not change, because `eraseLine` compiles each new array. */
   function tombstonesOf(siteId: string): readonly Tombstone[] {
     const all = registry.tombstones(siteId);
     const cached = known.get(siteId);

@@ -21,8 +21,8 @@ export async function liveLag(eventLog: EventLog, clock: () => number): Promise<
 }
 
 /**
- * A replay rests while live records arrive (docs/decisions/0046). They count as arriving for this time after the last one, so that a short gap
- * between two records does not end the rests.
+ * A replay rests while live records arrive (docs/decisions/0046). For this time after the last live record, records count as arriving. A short gap
+ * between two records then does not end the rests.
  */
 const ARRIVING_FOR_MS = 5_000;
 

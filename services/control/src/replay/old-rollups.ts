@@ -6,17 +6,17 @@ import { KEPT_COLUMNS, keptColumns } from '../retention/kept-sessions.ts';
 const SESSIONS_PER_BLOCK = 100_000;
 
 /**
- * Copies rows that a replay cannot compute again into the shadow tables (docs/glossary.md): the flags of visits whose stamps (docs/glossary.md)
- * cannot be used, and for sites with expired events the sessions of these events, the hours of moved sessions, and the times at which visitors
- * were seen. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so that a repeat changes
- * nothing.
+ * Copies rows that a replay cannot compute again from the live tables into the shadow tables (docs/glossary.md). These are the flags of visits in
+ * `visits_computed`. For sites with expired events, they are also the sessions of these events, the hours of moved sessions, and the times at which
+ * visitors were seen. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so that a repeat
+ * changes nothing.
  */
 export async function keepOldRollups(
   { analytics, shadow }: { readonly analytics: Analytics; readonly shadow: ShadowTables },
   token: string,
 ): Promise<void> {
   const { live, shadow: other } = shadow;
-  // `by_row` is copied too: reports read `sessions` on the days of a flag without it.
+  // `by_row` is copied too: reports read `sessions` on the days of a flag that does not have `by_row`.
   const flag = 'site_id, day, session_id, by_row';
   await analytics.change(
     `INSERT INTO ${other}.visits_computed (${flag}) SELECT DISTINCT ${flag} FROM ${live}.visits_computed`,

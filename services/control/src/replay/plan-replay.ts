@@ -30,12 +30,12 @@ export interface BeginReplayDeps extends PlanReplayDeps {
 }
 
 /**
- * As `planStarts`, but first waits until the tables have each record that is in `events.raw` now. They then show each dead letter that was redriven
- * before the replay (redriven-rows.ts).
+ * As `planStarts`, but first waits until the tables have each record that is in `events.raw` now. The tables then show all dead letters that were
+ * redriven (appended to the log again) before the replay. The replay must know these (redriven-rows.ts).
  */
 export async function planWhenStored(deps: BeginReplayDeps, request: ReplayRequest): Promise<RawPlan> {
   const { analytics, shadow } = deps;
-  // No swap exchanges the tables while a replay begins.
+  // The tables can be read directly, because no swap exchanges them while a replay begins.
   if (!(await waitUntilStored({ ...deps, tables: { read: (work) => work(analytics) } }, STORED_WITHIN_MS))) {
     throw new DependencyError(
       'analytics_unavailable',
@@ -58,7 +58,8 @@ async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition
   const { eventLog, analytics, clock, retentionMs } = deps;
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER, [partition]);
   if (position === undefined) throw new DependencyError('event_log_damaged', `there is no partition ${partition}`);
-  // The position is read before the highest raw offset (docs/glossary.md). Therefore every record with raw offset `rawEnd` or higher is at `offset` or later.
+  // The position is read before the highest raw offset (docs/glossary.md). Therefore every record with raw offset `rawEnd` or higher is at `offset`
+  // or later.
   const { first, committed = first } = position;
   const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
   if (request.from === 'tables') return { offset: Math.max(first, committed), rawOffset: rawEnd, rawEnd };
@@ -72,8 +73,8 @@ async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition
 }
 
 /**
- * Finds the raw offset with which the replay of the partition begins. It is at least as high as the raw offset of every record before
- * `from`. If the replay begins in the middle of a partition, the first records can be repeats.
+ * Finds the raw offset with which the replay of the partition begins. It is at least as high as the raw offset of every record before `from`. If the
+ * replay begins in the middle of a partition, the first records can be repeats (docs/glossary.md).
  */
 async function firstNewRawOffset(eventLog: EventLog, partition: number, from: number): Promise<number> {
   let highest = -1;

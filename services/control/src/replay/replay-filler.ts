@@ -111,7 +111,7 @@ function startWriter(
       starts,
       isOwn: (record) => !isRaw || isOfRun(record, run),
       gate,
-      // In a replay from raw, the enricher has already waited for the rate, so the writer only waits for obstacles and rests.
+      // In a replay from raw, the enricher has already waited for the rate limit, so the writer only waits for obstacles and rests (replay-gate.ts).
       admit: ({ partition, signal }, records) =>
         isRaw ? gate.admitOutcomes(records.length, signal) : gate.admit(partition, records.map(rawOffsetOf), signal),
     }),
@@ -128,7 +128,10 @@ function startWriter(
   });
 }
 
-/** Returns the store with a rest after each insert. A rest never delays an insert: the writer must insert soon after the commit of its plan. */
+/**
+ * Returns the store with a rest after each insert. There is no rest before an insert, because the writer must insert soon after it has committed its
+ * plan (docs/glossary.md).
+ */
 export function restingAfterInserts(analytics: Analytics, gate: ReplayGate): Analytics {
   return { ...analytics, insertRecords: (batch) => gate.statement(() => analytics.insertRecords(batch)) };
 }

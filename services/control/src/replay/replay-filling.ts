@@ -21,8 +21,8 @@ export interface Filling {
   /** Waits until this number of records may be copied. Resolves with false if the signal aborts. */
   pass(replay: Replay, records: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Checks whether the replay must wait, or rest beside live records. During a swap, the lag of the live writers does not count, because they
-   * pause for it, and the replay does not rest, so that the pause is short.
+   * Checks whether the replay must wait, or rest while live records arrive. During a swap, the live writers pause. Their lag then does not count, and
+   * the replay does not rest, so that the pause is short.
    */
   lookAround(replay: Replay, options?: { readonly isSwap: boolean }): Promise<void>;
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export function createFilling(deps: FillingDeps): Filling {
   async function stop(): Promise<void> {
     const stopped = running;
     running = undefined;
-    // Without this, the writer could not close before the rest after its insert is over.
+    // Ends the rest after an insert, so that the writer can close at once.
     if (stopped !== undefined) gate?.gate.setBesideLive(false);
     await stopped?.writer.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Decides when a replay may process records: only up to given raw offsets, at a limited rate, and not while there is an obstacle. Beside
- * live records, the replay also rests after each piece of work: docs/decisions/0046.
+ * Decides when a replay may process records: only up to given raw offsets (docs/glossary.md), at a limited rate, and not while there is an obstacle.
+ * While live records arrive, the replay also rests after each piece of work (docs/decisions/0046).
  */
 export interface ReplayGate {
   /**
@@ -11,11 +11,14 @@ export interface ReplayGate {
   /** Waits until this number of records may be processed. Resolves with false if the signal aborts. */
   pass(records: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Waits until the first of these outcomes may be processed. Their raw records were admitted before. Resolves with the number of outcomes that
-   * may be processed now, or with 0 if the signal aborts.
+   * Waits until the first of these outcomes may be processed. `admit` has already admitted their raw records. Resolves with the number of outcomes
+   * that may be processed now, or with 0 if the signal aborts.
    */
   admitOutcomes(records: number, signal: AbortSignal): Promise<number>;
-  /** Processes records that were admitted. Resolves as the work does. If the replay must rest, no records are admitted then until a rest is over. */
+  /**
+   * Runs `work`, which processes admitted records. Resolves as `work` does. If the replay must rest, no more records are admitted until the rest
+   * after `work` is over.
+   */
   slice<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Runs a statement of ClickHouse at once. Resolves or rejects as the statement does. If the replay must rest, no records are admitted while the
@@ -33,9 +36,8 @@ export interface ReplayGate {
   setObstacle(obstacle: string | undefined): void;
   /** Sets whether live records arrive, so that the replay must rest. With `false`, present rests end at once. */
   setBesideLive(besideLive: boolean): void;
-  /** The number of records that were admitted so far. */
   admitted(): number;
-  /** How many times as long the present work takes because of the rests. */
+  /** The factor by which rests make the present work take longer. */
   slowdown(): number;
   obstacle(): string | undefined;
 }
@@ -50,7 +52,10 @@ const SLICE_RECORDS = 256;
 /** A rest takes this many times as long as the slice or statement before it. */
 const RESTS_PER_STATEMENT = 2;
 const REST_MAX_MS = 4_000;
-/** A slice of one partition delays the slices of the others by at most this time: after a loss of state, a slice can wait for another partition. */
+/**
+ * The slice of one partition delays the slices of others by at most this time. Without this limit, partitions could wait for each other: after a loss
+ * of state, a slice can wait for another partition.
+ */
 const SLICE_ALONE_MS = 250;
 const NEVER = new AbortController().signal;
 
@@ -95,11 +100,10 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   const rests = (): boolean => besideLive && recordsPerSecondMax === undefined;
   const restAfter = (workMs: number): number => Math.min(REST_MAX_MS, Math.max(0, workMs) * RESTS_PER_STATEMENT);
 
-  /** The time until the replay may work again. */
   function restLeftMs(): number {
     if (!rests()) return 0;
     const left = Math.max(sliceRestsUntil, statementsRestUntil) - clock();
-    // More can be left only if the clock was set back.
+    // A rest can only be longer if the clock was set back.
     if (left <= REST_MAX_MS) return left;
     sliceRestsUntil = 0;
     statementsRestUntil = 0;
@@ -113,11 +117,12 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   const statementsTook = (): number => statementsMs + (statements > 0 ? clock() - statementsSince : 0);
 
   /**
-   * Waits until records may be processed. `count` returns how many records the caller could process now. Resolves with how many of them may
-   * be processed, and with 0 if the signal aborts. The kinds: `slice` may admit fewer records than `count` returns (while the replay must
-   * rest, or with a limited rate). The caller then processes these records with the method `slice`. `whole` admits all of the
-   * records or none. `paid` is like `slice`, but the rate limit does not count these records, because it has already counted them as raw
-   * records.
+   * Waits until records may be processed. `count` returns how many records the caller could process now. Resolves with how many of them may be
+   * processed, and with 0 if the signal aborts.
+   * - `slice`: may admit fewer records than `count` returns (while the replay must rest, or with a limited rate). The caller then processes these
+   *   records with the method `slice`.
+   * - `whole`: admits all of the records or none.
+   * - `paid`: like `slice`, but without the rate limit, which has already counted the raw records of these outcomes.
    */
   async function take(count: () => number, kind: 'slice' | 'whole' | 'paid', signal: AbortSignal): Promise<number> {
     const perSecond = kind === 'paid' ? undefined : recordsPerSecondMax;
@@ -128,7 +133,7 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
       else if (lateMs > 0) await wait(signal, lateMs);
       else {
         if (rests() && kind !== 'whole') {
-          // The next slice waits for the end of this one, but not for long.
+          // The next slice waits for the end of this one, but at most for `SLICE_ALONE_MS`.
           sliceRestsUntil = clock() + SLICE_ALONE_MS;
           return Math.min(wanted, SLICE_RECORDS);
         }

@@ -67,8 +67,8 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
   /**
-   * The ID of the replay whose shadow tables this process has created or migrated. A process does this once per replay, because an older
-   * version of Weir can have created the tables.
+   * The ID of the replay whose shadow tables this process has created or migrated. A process migrates once per replay, because an older version of
+   * Weir can have created the tables.
    */
   let migrated: string | undefined;
   /** The ID of the replay whose outcomes and state this process has removed. */
@@ -224,7 +224,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     await registry.removeReplay(request.replayId);
   }
 
-  /** Applies the migrations of this version of Weir, once: the process that began the replay can have been an older one. */
+  /** Applies the migrations of this version of Weir, once, because an older version may have begun the replay. */
   async function migrateShadow({ replayId }: ReplayState): Promise<void> {
     if (migrated !== replayId) await shadow.create();
     migrated = replayId;

@@ -19,8 +19,8 @@ export interface ReplayLogDeps {
 }
 
 /**
- * Returns an event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only
- * the records that the gate admits.
+ * Returns an event log for the writer of a replay. It ignores commits of earlier runs, begins at the start of the replay, and delivers only the
+ * records that the gate (replay-gate.ts) admits.
  */
 export function createReplayLog({ eventLog, topic, run, starts, gate, admit, isOwn }: ReplayLogDeps): EventLog {
   const nameOf = (name: string): string => (name === TOPIC_ENRICHED ? topic : name);
@@ -66,7 +66,10 @@ export async function openAdmitting(
   { gate, admit }: Admission,
 ): Promise<PartitionConsumer> {
   let hasSought = false;
-  /** Where a call failed. The log then delivers the same records again, but the consumer has already handled those before this offset. */
+  /**
+   * The offset at which a call of `handle` failed. The log then delivers the same records again, but the consumer has already handled those before
+   * this offset.
+   */
   let failedAt: number | undefined;
   const consumer = await open({
     ...handle,

@@ -17,7 +17,7 @@ export function runOf({ replayId, undoing }: Pick<ReplayState, 'replayId' | 'und
   return undoing ? `${replayId}/undo` : replayId;
 }
 
-/** Whether the run enriches raw records again. An undo does not, because the rows since the swap (docs/glossary.md) are in `events.enriched`. */
+/** Whether the run enriches raw records again. An undo does not, because `events.enriched` has the rows since the swap (docs/glossary.md). */
 export function readsRaw({ request }: Pick<Replay, 'request'>, { undoing }: Pick<ReplayState, 'undoing'>): boolean {
   return request.from === 'raw' && !undoing;
 }
@@ -50,7 +50,7 @@ export async function fillPositions(
 
 async function rawPositions(eventLog: EventLog, state: RunState): Promise<readonly FillPosition[]> {
   const run = runOf(state);
-  // The enricher's commits are read first. Then the outcomes of all records before these commits lie before the ends that are read next.
+  // The enricher's commits are read first. So the ends that are read next are after the outcomes of all records before these commits.
   const raw = await eventLog.positions(TOPIC_RAW, GROUP_REPLAY_ENRICHER);
   const replayed = await replayedPositions(eventLog, state);
   return Promise.all(

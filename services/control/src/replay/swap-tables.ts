@@ -52,7 +52,10 @@ export interface SwapDeps {
  * behind.
  */
 const REACH_WITHIN_MS = 60_000;
-/** While a dependency is not available, a swap is tried again for this time after its beginning, or after it requested the pause of the writers. */
+/**
+ * While a dependency is not available, a swap is tried again for this time. The time begins with the swap, or with its request that the writers
+ * pause.
+ */
 const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 const INTERRUPTED = 'the swap was interrupted before tables were exchanged';
@@ -74,7 +77,7 @@ export async function beginSwap(
  *
  *     1. the live writers pause at certain positions
  *     2. the writer of the replay continues exactly to these positions, and stops
- *     3. both sets of tables must have exactly one outcome for each record up to these positions, and the shadow tables no redriven letter twice
+ *     3. for each record up to these positions, each set of tables has exactly one outcome; the shadow tables have no redriven dead letter twice
  *     4. the positions are stored; from now on the swap is not cancelled any more
  *     5. the tables are exchanged
  *     6. the live writers continue
@@ -124,7 +127,7 @@ async function prepare(
   if (earlier?.owner === 'backup' && !earlier.over) {
     return 'the writers are paused for a backup: request the swap again in a minute';
   }
-  // From here on the replay does not rest, so that the pause of the writers is short.
+  // From now on the replay does not rest, so that the pause of the writers is short.
   await filling.lookAround(replay, { isSwap: true });
   const paused = await liveWriters.pause(swap.number, signal);
   if (paused.status === 'late') {
@@ -152,7 +155,7 @@ function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, swap: Rep
   const since = requested?.requestedAt ?? swap.begunAt ?? 0;
   const isRepeated =
     (code.endsWith('_unavailable') && clock() - since < TRY_AGAIN_WITHIN_MS) ||
-    // The request for the pause can still become durable.
+    // The append of the request for the pause has an unknown result: the request can still become durable.
     (requested === undefined && code === 'event_log_unavailable');
   if (isRepeated) throw error;
   return `the swap failed before tables were exchanged: ${describeError(error).message}`;

@@ -52,7 +52,6 @@ export async function breakdownReport(
   };
 }
 
-/** A row of the answer, with the hash of its value. */
 interface Row {
   readonly value: string;
   readonly hash: string;

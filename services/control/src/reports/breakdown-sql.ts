@@ -23,13 +23,14 @@ export interface BreakdownPage {
   readonly order: BreakdownOrder;
   readonly rowsMax: number;
   readonly skip: number;
-  /** For a comparison: the column `hash` of the rows that the page of the requested period shows. The result is limited to their values. */
+  /** For the statement of a comparison: the hashes of the values that the page of the requested period shows. The result has only these values. */
   readonly hashes?: readonly string[];
 }
 
 /**
- * The statement returns one row of `Counts` (report-metrics.ts) for each value of the dimension (columns `name` and `hash`, the hash of the value as text). A
- * visit counts once for each value that one of its rows has. The numbers of a value are therefore those of the stats report with a filter on this value.
+ * The statement returns one row of `Counts` (report-metrics.ts) for each value of the dimension. The column `name` has the value, and `hash` its hash
+ * as text. A visit counts once for each value that one of its rows has. The numbers of a value are therefore those of the stats report with a filter
+ * on this value.
  */
 export function breakdownStatement(
   scope: Scope,
@@ -38,8 +39,8 @@ export function breakdownStatement(
 ): Statement {
   const parts = reportParts(readsSlots(scope) ? scope : withoutUnlisted(scope, by), by);
   const { parameters, tables } = parts;
-  // JSON has no exact integers of 64 bits, so hashes are sent as texts. The condition is on the key of the groups, so that values that are not
-  // wanted are left out before anything is counted.
+  // JSON has no exact integers of 64 bits, so hashes are sent as texts. The condition is on the GROUP BY key, so that ClickHouse leaves out all other
+  // values before it counts.
   const wanted =
     hashes === undefined ? undefined : `CAST(${parameters.put('hashes', 'Array(String)', hashes)}, 'Array(UInt64)')`;
   const sql = `${tables}
@@ -49,7 +50,10 @@ LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip
   return { sql, params: parameters.values };
 }
 
-/** Leaves out rows whose value is not listed. Nearly all rows are without a bot or a certain property, and counting them takes seconds. */
+/**
+ * Leaves out rows without a value, unless the breakdown lists them. Nearly all rows have no bot, or do not have a certain property. Counting them
+ * takes seconds.
+ */
 function withoutUnlisted(scope: Scope, by: Dimension): Scope {
   if (by.scope === 'visit' || by.listsEmpty) return scope;
   return { ...scope, filters: [...scope.filters, { dimension: by, operator: 'is_not', values: [''] }] };

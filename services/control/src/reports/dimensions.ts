@@ -24,8 +24,8 @@ export interface Dimension {
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
   /**
-   * Only for a dimension of filters on what a visitor has done: the type of the rows that show it. A row passes such a filter if its visitor has a counted
-   * row of this type in the period, and the value of that row (`sql`) matches.
+   * Only for filters on what a visitor has done. A row passes such a filter if its visitor has a counted row of this type in the period, and the
+   * value (`sql`) of that row matches.
    */
   readonly doneType?: 'event' | 'pageview';
 }
@@ -78,12 +78,10 @@ const BY_NAME = new Map(DIMENSIONS.map((dimension) => [dimension.name, dimension
 
 /** The names of the dimensions that are columns. Custom properties are not among them. */
 export const COLUMN_DIMENSION_NAMES: readonly string[] = [...BY_NAME.keys()];
-/** The names of the dimensions that are only for filters. */
 export const DONE_DIMENSION_NAMES: readonly string[] = DONE_DIMENSIONS.map(({ name }) => name);
 const DIMENSION_NAMES: readonly string[] = [...COLUMN_DIMENSION_NAMES, `${PROPERTY}NAME`];
 export const FILTER_DIMENSION_NAMES: readonly string[] = [...DONE_DIMENSION_NAMES, ...DIMENSION_NAMES];
 
-/** Reads the dimension of a breakdown. */
 export function readDimension(text: string): Checked<Dimension> {
   const dimension = dimensionOf(text);
   if (dimension !== undefined) return { value: dimension };

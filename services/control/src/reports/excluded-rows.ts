@@ -29,7 +29,7 @@ SELECT rows, internal_events, bots, counted, without_visitor, without_visit, vis
 }
 
 /**
- * Counts the records of a period that became neither a row nor an identify, by outcome and reason. The period is compared with the minute of
+ * Counts the records of a period that became neither a row nor an identify record, by outcome and reason. The period is compared with the minute of
  * receipt, because `books` has no other time.
  */
 const NEVER_STORED = `SELECT outcome, reason, sum(records) AS records

@@ -83,7 +83,6 @@ export function readQuery(url: string, known: readonly QueryName[]): Checked<Que
   return { value: { ...Object.fromEntries(once), filters: valuesOf('filter'), steps: valuesOf('step') } };
 }
 
-/** Reads a parameter whose value must be in a list. */
 export function readChoice<Choice extends string>(
   name: QueryName,
   text: string | undefined,

@@ -4,7 +4,7 @@ export interface Counts {
   readonly visits: number;
   readonly pageviews: number;
   readonly events: number;
-  /** The number of visits that bounced, followed by the seconds and pageviews of all visits. */
+  /** The number of visits that bounced. `seconds` and `views` are sums over all visits. */
   readonly bounces: number;
   readonly seconds: number;
   readonly views: number;
@@ -17,7 +17,7 @@ export interface Estimate {
   readonly error: number;
 }
 
-/** The bound is more than three standard errors of `uniqCombined64(17)`. */
+/** The bound of the relative error. It is more than three standard errors of `uniqCombined64(17)`. */
 export const ESTIMATE_ERROR = 0.01;
 /** `uniqCombined64(17)` counts exactly up to this number of values (measured). */
 export const ESTIMATE_EXACT_MAX = 4_000;
@@ -56,7 +56,7 @@ export function countsOf(row: Readonly<Record<string, unknown>>): Counts {
   return Object.fromEntries(names.map((name) => [name, Number(row[name])])) as unknown as Counts;
 }
 
-/** `isEstimate`: the visitors were counted with a sketch. */
+/** `isEstimate`: whether the visitors were counted with `uniqCombined64(17)`, which estimates large numbers. */
 export function metricsOf(
   { visitors, visits, pageviews, events, bounces, seconds, views }: Counts,
   isEstimate = false,

@@ -43,7 +43,7 @@ export function readReportOptions(query: Query): Checked<ReportOptions> {
   };
 }
 
-/** With more slots than this, visitors are estimated, unless the request asks for exact numbers. */
+/** With more slots (docs/glossary.md) than this, visitors are estimated, unless the request asks for exact numbers. */
 export const EXACT_SLOTS_MAX = 8_000_000;
 
 /** Which numbers the reports `stats` and `breakdown` need. */
@@ -54,7 +54,10 @@ export interface AskedNumbers {
   readonly starts?: (period: Period) => readonly number[];
 }
 
-/** A report with `numbers` must ask its statements with `askWithSource` (visit-source.ts). Without `numbers`, the report reads no slots (docs/decisions/0047). */
+/**
+ * A report with `numbers` must run its statements with `askWithSource` (visit-source.ts). A report without `numbers` reads no slots
+ * (docs/decisions/0047).
+ */
 export async function readReportRequest(
   site: Site,
   query: Query,
@@ -92,8 +95,8 @@ export async function readReportRequest(
 }
 
 /**
- * Whether the report needs the visits of rows of bots. A row of a bot can name the session of a visit whose rows are far from the period, and nothing
- * flags such a visit. So the report reads `sessions`.
+ * Whether the report needs the visits of rows of bots. A row of a bot can have the session ID of a visit whose other rows are far from the period,
+ * and no check flags such a visit. So the report reads visits from the view `sessions`.
  */
 function readsBotsAndVisits({ withBots, filters }: AskedScope, by: Dimension | undefined): boolean {
   return withBots && (by?.scope === 'visit' || filters.some(({ dimension }) => dimension.scope === 'visit'));

@@ -23,7 +23,7 @@ export interface Scope extends AskedScope {
 
 /** The days of a period that a report reads from `visit_slots`. */
 export interface SlotRun extends BuiltRun {
-  /** Whether visitors are estimated. They are counted exactly otherwise. */
+  /** Whether visitors are estimated. Otherwise they are counted exactly. */
   readonly isEstimate: boolean;
 }
 
@@ -45,7 +45,6 @@ export type VisitSource =
     };
 export const SESSIONS: VisitSource = { of: 'sessions' };
 
-/** Whether the visitors of a report are estimated. */
 export function estimatesVisitors({ visits }: Scope): boolean {
   return visits.of === 'rows' && visits.built?.isEstimate === true;
 }
@@ -70,9 +69,10 @@ export interface ReportParts {
   /** The condition for counted visits in `sessions`: they began in the period and pass the filters on dimensions of visits. */
   readonly began: string;
   /**
-   * For a breakdown: SQL over `begun`. `key` groups the visits by the value of the dimension: it is the hash of the value for a dimension
-   * of rows, and the value itself for a dimension of visits. `text` is an aggregate function that returns the value, or an empty text if
-   * `begun` has only hashes.
+   * For a breakdown: two SQL expressions over `begun`.
+   * - `key` groups the visits by the value of the dimension. For a dimension of rows, it is the hash of the value. For a dimension of visits, it is
+   *   the value itself.
+   * - `text` is an aggregate function that returns the value, or an empty text if `begun` has only hashes.
    */
   readonly begunName: { readonly key: string; readonly text: string };
   /** The SQL of a dimension's value over `hits`. */
@@ -98,7 +98,6 @@ export interface NamedFilter {
   readonly name: string;
 }
 
-/** Filters with the names of their parameters. */
 export function namedFilters(filters: readonly Filter[]): readonly NamedFilter[] {
   return filters.map((filter, index) => ({ filter, name: `filter${index}` }));
 }
@@ -117,14 +116,14 @@ export interface ScopeSql {
   readonly began: string;
 }
 
-/** The conditions for the rows that a report counts without its filters. */
+/** The conditions that each counted row meets, besides the filters of the report. */
 function countedConditions({ withBots, withInternalEvents = false }: AskedScope): readonly string[] {
   return [...(withInternalEvents ? [] : ["NOT startsWith(event_name, '$')"]), ...(withBots ? [] : ["bot = ''"])];
 }
 
 /**
- * The condition for rows that pass a filter. The filter must not be on a dimension of visits. `column`: the SQL of the value of the row. `visitor`: the
- * SQL of the hash of its visitor.
+ * The condition for rows that pass a filter. The filter must not be on a dimension of visits. `column`: the SQL of the value of the row. `visitor`:
+ * the SQL of the hash of its visitor.
  */
 export function filterCondition(
   { filter, name }: NamedFilter,

@@ -23,7 +23,6 @@ export interface StatsAnswer extends StatsView {
   readonly explain?: { readonly statements: readonly object[]; readonly left_out: object };
 }
 
-/** Reads the parameters of a request for this report, and answers it. */
 export async function askStats(
   site: Site,
   query: Query,

@@ -13,7 +13,6 @@ export interface ExpireTables extends ExpireRows {
   readonly database: string;
 }
 
-/** Whether a database has rows that an expiry would remove. */
 export async function hasExpired(
   task: Pick<ExpireTables, 'analytics' | 'expiry' | 'logId' | 'database'>,
 ): Promise<boolean> {
@@ -26,7 +25,6 @@ export async function hasExpired(
   return expiry.before.profiles !== undefined && (await quietProfiles(task, 1)).length > 0;
 }
 
-/** Removes the expired rows from all tables of one database. */
 export async function expireTables(task: ExpireTables): Promise<void> {
   const { database, expiry, change } = task;
   const { expiryId, before } = expiry;
@@ -46,7 +44,7 @@ export async function expireTables(task: ExpireTables): Promise<void> {
       await expireProfiles(task, page, `${token}:profiles:${randomUUID()}`);
       await refillProfiles(task, `received_at >= ${time(before.profiles)}`);
     }
-    // Again, because an earlier attempt can have been killed between the deletes and the refill.
+    // Refills once more for all identify records, because an earlier attempt can have been killed between its deletes and its refill.
     await refillProfiles(task, '1');
   }
   for (const [table, where] of simpleTables(task)) {
@@ -73,14 +71,14 @@ function eventsOf(task: Pick<ExpireTables, 'expiry' | 'logId'>): string | undefi
 }
 
 /**
- * The statement that flags the visits of which only some rows expire, so that reports compute them from their rows: the sums of the remaining
- * stamps would be wrong (docs/decisions/0033).
+ * The statement that inserts the visits of which only some rows expire into `visits_computed`. Reports then compute these visits from their rows,
+ * because the sums of the remaining stamps (the columns `visit_…` of the rows) would be wrong (docs/decisions/0033).
  */
 function partlyExpiredVisits({ database, expiry }: Pick<ExpireTables, 'database' | 'expiry'>): string | undefined {
   const { events } = expiry.before;
   if (events === undefined) return undefined;
   const at = time(events);
-  // Stamped visits last at most a day.
+  // A visit whose stamps can be used lasts at most 24 hours.
   return `INSERT INTO ${database}.visits_computed (site_id, day, session_id)
     SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM ${database}.event_rows
     WHERE site_id IN (${sitesOf(expiry)}) AND visit_stamp = 1 AND visit_started < ${at}
@@ -88,7 +86,7 @@ function partlyExpiredVisits({ database, expiry }: Pick<ExpireTables, 'database'
 }
 
 /**
- * The tables from which expired rows are simply deleted, each with the condition for these rows. Undefined if no row of the table
+ * The tables from which expired rows are simply deleted, each with the condition for these rows. The condition is undefined if no row of the table
  * expires.
  */
 function simpleTables({
@@ -113,9 +111,10 @@ function simpleTables({
     // `visited` is false for a session ID that occurs only in server events. Such a session has no start and no end, so it never expires. It has
     // no visitor, and no view shows it.
     ['sessions_kept', where(rollups, (at) => `visited AND ended_at < ${at}`)],
-    // The flag of a visit can be two days older than its end.
+    // The day of a row of `visits_computed` can be two days before the end of the visit.
     ['visits_computed', where(rollups, (at) => `day < toDate(${at}) - 2`)],
-    // The slots of a day contain the hashes of its visitors. A build of one of the next two days is not valid any more.
+    // Slots (docs/glossary.md) contain hashes of visitors, so the slots of days with expired rows are deleted. Visits of the next two days can have
+    // lost rows, so the builds of these days are not valid any more.
     ['visit_slots', where(events, (at) => `day <= toDate(${at})`)],
     ['visit_days', where(events, (at) => `day <= toDate(${at}) + 2`)],
     ['late_rows', where(rollups, (at) => `day < toDate(${at}) - 2`)],
@@ -123,7 +122,7 @@ function simpleTables({
   ];
 }
 
-/** Selects the profile IDs of users who have expired: since the limit, neither the user nor a visitor of the user was seen. */
+/** Selects the IDs of profiles that have expired: since the time limit, neither the user nor a visitor that is linked to the user was seen. */
 async function quietProfiles(
   { analytics, database, expiry }: Pick<ExpireTables, 'analytics' | 'database' | 'expiry'>,
   limit = PROFILES_PER_PAGE,
@@ -144,7 +143,7 @@ async function quietProfiles(
   return rows.map(({ id }) => id);
 }
 
-/** Removes profiles. `profiles_latest` comes last, because a repeat after a kill finds the profiles in this table. */
+/** Removes profiles. Deletes from `profiles_latest` last: after a kill, the next attempt finds the remaining profiles in this table. */
 async function expireProfiles(task: ExpireTables, page: readonly string[], token: string): Promise<void> {
   const { database, expiry, change } = task;
   const profiles = page.map((id) => `'${id}'`).join(', ');
@@ -165,12 +164,13 @@ async function expireProfiles(task: ExpireTables, page: readonly string[], token
 }
 
 /**
- * Fills the tables of profiles again with identifies that were stored after the expiry began. A user can identify while the user's profile is deleted, and
- * the statements then also delete rows of this identify.
+ * Fills the tables of profiles again from the identify records that were stored after the expiry began. If a user is identified while the user's
+ * profile is being deleted, the statements also delete rows of this new record.
  */
 async function refillProfiles(task: ExpireTables, further: string): Promise<void> {
   const { analytics, database, expiry, change } = task;
-  // An insert that is running can have rows in these tables that were deleted, although its rows in `records` cannot be read yet.
+  // Waits for running inserts: rows that such an insert has added to these tables can be deleted already, although its rows in `records` cannot be
+  // read yet.
   await analytics.runningInsertsEnd(database);
   const later = `site_id IN (${sitesOf(expiry)}) AND outcome = 'identify' AND NOT ${stored(task)} AND ${further}`;
   const refilling = { analytics, database, change: (statement: string) => change(statement) };

@@ -3,10 +3,13 @@ import type { ExpiryChunk } from '@weir/ports/registry';
 import { booksFix } from '../erasure/erased-rows.ts';
 import { KEPT_COLUMNS, keptColumns } from './kept-sessions.ts';
 
-/** The number of raw offsets (docs/glossary.md) in a chunk. The rows `expired` of a chunk are one block, which ClickHouse holds in memory. */
+/**
+ * The number of raw offsets (docs/glossary.md) in a chunk. The rows with the outcome `expired` of a chunk are one block, which ClickHouse holds in
+ * memory.
+ */
 const CHUNK_OFFSETS = 100_000;
 
-/** Selects the records to expire, either events or the records of profiles. */
+/** The records to expire: either events, or the identify records of profiles. */
 export interface ExpiredRows {
   readonly database: string;
   readonly kind: 'events' | 'profiles';
@@ -14,7 +17,7 @@ export interface ExpiredRows {
   readonly sites: string;
   /** An SQL condition for the rows of `records` that expire. */
   readonly condition: string;
-  /** Part of the deduplication tokens, so that each set of records has its own tokens. Each attempt to expire profiles has another one. */
+  /** Part of the deduplication tokens, so that each set of records has its own tokens. Each attempt to expire profiles has its own value. */
   readonly token: string;
 }
 
@@ -22,7 +25,7 @@ export interface ExpireRows {
   readonly analytics: Analytics;
   readonly clock: () => number;
   readonly startedAt: number;
-  /** Runs one statement that changes tables. Rejects if the work must stop, or if another process has taken it over. */
+  /** Runs one statement that changes tables. Rejects if the work must stop, or if another process has taken over the expiry. */
   readonly change: (statement: string, token?: string) => Promise<void>;
   /** The chunk whose insert was begun last, maybe by another process. */
   readonly lastBegun: () => ExpiryChunk | undefined;
@@ -32,9 +35,9 @@ export interface ExpireRows {
 type Place = Pick<ExpiryChunk, 'month' | 'logId' | 'partition' | 'nth'>;
 
 /**
- * Replaces records by rows with the outcome `expired`, month by month: first it inserts these rows, then it deletes the records. In between,
- * a raw offset is stored twice; the audit counts these offsets as `erasing`. Repeating the call after a kill is safe, for profiles after
- * `endInterrupted`.
+ * Replaces records by rows with the outcome `expired`, month by month. First inserts these rows, then deletes the records. In between, each raw
+ * offset is stored twice, and the audit counts these offsets as `erasing`. After a kill, the call can be repeated. For profiles, `endInterrupted`
+ * must be called before that.
  */
 export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<void> {
   const { database, condition, kind, token } = rows;
@@ -55,8 +58,8 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
     for (const place of chunks.filter((one) => one.month === month)) {
       const last = work.lastBegun();
       const isLast = last?.token === token && inOrder(place, last) === 0;
-      // The rows `expired` of the chunks before the one that was begun last are already stored. The records of these chunks are deleted
-      // below, with the rest of the month.
+      // An earlier attempt has inserted the rows `expired` of all chunks before `last`. The records of these chunks are deleted below, with the rest
+      // of the month.
       if (last?.token === token && last.month === month && inOrder(place, last) < 0) continue;
       const chunk = isLast ? last : { ...place, token, at: work.clock() };
       if (!isLast) await work.begin(chunk);
@@ -68,8 +71,8 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
 }
 
 /**
- * Selects the records of profiles that have rows `expired`. A user who was seen again does not match the condition of `expireRows` any more, but some
- * of the user's records can already have such rows.
+ * Selects the identify records that already have a row `expired`. The condition of `expireRows` cannot be used here: a user who was seen again does
+ * not match it any more, but some of the user's records can already have such a row.
  */
 function replacedIdentifies(database: string, month: number): string {
   return `outcome = 'identify' AND (log_id, raw_partition, raw_offset) IN (
@@ -78,8 +81,8 @@ function replacedIdentifies(database: string, month: number): string {
 }
 
 /**
- * Ends the insert of profile records that an earlier attempt has begun last. That attempt had selected other users, maybe, so its insert is not repeated:
- * the records that have rows `expired` are deleted, and the counts of their month are corrected. All other records are as before the insert.
+ * Completes the insert of profile records that an earlier attempt has begun last. That attempt may have selected other users, so its insert is not
+ * repeated. Instead, deletes the records that have rows `expired`, and corrects the counts of their month. All other records stay.
  */
 export async function endInterrupted(
   { analytics, change }: Pick<ExpireRows, 'analytics' | 'change'>,
@@ -108,7 +111,7 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
   const there = `SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired'`;
   if (kind === 'profiles') return change(insert(`raw_offset NOT IN (${there})`), name);
   if (clock() - at < TOKEN_KEPT_MS) return change(insert('1'), name);
-  // ClickHouse may have forgotten the token, so only the rows that are missing are inserted.
+  // ClickHouse may have forgotten the token, so only the missing rows are inserted, without a token.
   await analytics.runningInsertsEnd(database);
   await change(insert(`raw_offset NOT IN (${there})`));
   const leaving = `(${condition}) AND (log_id, raw_partition, raw_offset) IN (
@@ -117,8 +120,8 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
 }
 
 /**
- * The statement that stores what these records add to their sessions, which are kept for longer. Repeating it changes nothing. Until the
- * records are deleted, `sessions` counts their hits twice.
+ * The statement that stores in `sessions_kept` what these records add to their sessions, because sessions are kept longer than records. Repeating it
+ * changes nothing. Until the records are deleted, the view `sessions` counts their hits twice.
  */
 function keepSessions(database: string, records: string, part: string): string {
   return `INSERT INTO ${database}.sessions_kept (${KEPT_COLUMNS})

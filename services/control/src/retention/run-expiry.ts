@@ -30,9 +30,9 @@ const REPORT_EVERY_MS = 10_000;
 const REST_MAX_MS = 10_000;
 
 /**
- * Carries out the expiry that is in the registry, or continues one that another process has begun, and then removes it from the registry.
- * While it is there, no erasure, replay or backup begins; if one of these was begun at the same time, the expiry is cancelled.
- * Rejects with `Taken` if another process continues it. Rejects with the error of a dependency: then call it again.
+ * Carries out the expiry that is in the registry, even if another process has begun it, and then removes it from the registry. While the registry has
+ * an expiry, no erasure, replay or backup begins. If one of these has begun at the same time, the expiry is cancelled. Rejects with `Taken` if
+ * another process has taken over the expiry. After an error of a dependency, call it again.
  */
 export async function runExpiry(work: ExpiryWork): Promise<void> {
   const { registry, analytics, eventLog, clock, workerId, signal, alone } = work;
@@ -44,7 +44,10 @@ export async function runExpiry(work: ExpiryWork): Promise<void> {
     if (expiry?.worker?.id !== workerId) throw new Taken();
     return expiry;
   }
-  /** Writes a change to the registry. The writes run one after the other, so that a regular report cannot overwrite a change. */
+  /**
+   * Writes a change to the registry. Each write waits for the one before it. Otherwise the regular report (`reports`), which writes the whole expiry,
+   * could overwrite a change.
+   */
   function update(change: Partial<Expiry>): Promise<void> {
     const written = writing.then(() =>
       registry.putExpiry({ ...own(), ...change, worker: { id: workerId, at: clock() } }),

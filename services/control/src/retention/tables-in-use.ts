@@ -3,8 +3,8 @@ import type { Registry } from '@weir/ports/registry';
 import { isSwapping } from '../erasure/request-erasure.ts';
 
 /**
- * Returns the work for which an expiry must wait, or undefined. A replay that was swapped or undone only keeps the former tables. It does not
- * count, unless it has a command that was not carried out yet.
+ * Returns the work for which an expiry must wait, or undefined. After a swap or an undo, a replay only keeps the former tables. The expiry then waits
+ * for it only if it has a command that was not carried out yet.
  */
 export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' | undefined {
   if (isSwapping(registry)) return 'swap';

@@ -7,7 +7,10 @@ import { type ComparedDay, compareDay, someBuiltDays } from '../visit-slots/comp
 const DAYS_DEFAULT = 3;
 export const AUDITED_DAYS_MAX = 30;
 
-/** Compares the reports of some random built days (docs/glossary.md) of a site, or of each site, with the same reports from rows. */
+/**
+ * Reports read some old days from the table `visit_slots` instead of the rows. For some random days of a site, or of each site, compares these
+ * reports with the same reports from the rows.
+ */
 export async function auditReports({ tables, registry }: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
   const sent = readParameters(http.originalUrl, ['site', 'days']);
   if ('problem' in sent) return invalid(sent.problem);

@@ -10,8 +10,8 @@ import { readRecentTime } from '../http/recent-time.ts';
 import { isRemovingRows } from '../retention/tables-in-use.ts';
 
 /**
- * Reports whether every raw record has exactly one outcome, and whether the numbers of received and processed records agree. With the
- * parameter `since`, only the raw records from the last checkpoint before this time on are compared.
+ * Reports whether every raw record has exactly one outcome, and whether the numbers of received and processed records agree. With the parameter
+ * `since`, the raw records are compared only from the last checkpoint (docs/decisions/0044) before this time on.
  */
 export async function audit({ tables, eventLog, registry, clock }: AdminDeps, { http }: AdminRequest): Promise<Reply> {
   const read = readParameters(http.originalUrl, ['since']);
@@ -19,7 +19,7 @@ export async function audit({ tables, eventLog, registry, clock }: AdminDeps, { 
   const text = new Map(read.value).get('since');
   const since = text === undefined ? undefined : readRecentTime('since', text, clock());
   if (since !== undefined && 'problem' in since) return invalid(since.problem);
-  // Called before and after the counts, because an erasure or an expiry can begin or end while they are computed.
+  // This is called before and after the counts, because an erasure or an expiry can begin or end while they are computed.
   const isErasing = () => isRemovingRows(registry);
   const wasErasing = isErasing();
   const { logId } = eventLog;

@@ -15,7 +15,10 @@ interface ErasureBody {
   readonly dry_run?: boolean;
 }
 
-/** Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. A dry run erases nothing. */
+/**
+ * Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. A dry run erases
+ * nothing.
+ */
 export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<ErasureBody>): Promise<Reply> {
   return deps.runExclusive(async () => {
     const siteId = params.site_id ?? '';
@@ -57,7 +60,7 @@ export function listErasures({ registry, retention }: AdminDeps): Reply {
   );
 }
 
-/** Returns all tombstones (docs/glossary.md). A restore of an older backup needs them. */
+/** Returns all tombstones (hashes of erased IDs). After a restore of an older backup, Weir uses them to erase the same persons again. */
 export function listTombstones({ registry, clock }: AdminDeps): Reply {
   return ok({ version: 1, at: clock(), tombstones: registry.allTombstones() });
 }

@@ -10,7 +10,6 @@ import { takeChunk } from '../imports/take-chunk.ts';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import { randomId } from '../registry/random-id.ts';
 
-/** The maximum size of the body of one chunk. */
 export const CHUNK_BYTES_MAX = 8 * 1024 * 1024;
 const IMPORTS_PER_SITE_MAX = 10_000;
 const QUERYABLE_WAIT_MS = 10_000;
@@ -23,7 +22,10 @@ export function listImports({ registry }: AdminDeps, { params }: AdminRequest): 
   return registry.site(siteId) === undefined ? notFound('site') : ok(registry.imports(siteId).map(importView));
 }
 
-/** Begins or continues the import of a file. The lease is null if the import is already finished. */
+/**
+ * Begins or continues the import of a file. The answer has a lease, which the client sends with each chunk. The lease is null if the import is
+ * already finished.
+ */
 export async function beginImport(
   deps: AdminDeps,
   { params, body }: AdminRequest<{ readonly file_digest: string }>,
@@ -33,7 +35,7 @@ export async function beginImport(
   if (registry.site(siteId) === undefined) return notFound('site');
   if ('problem' in body) return invalid(body.problem);
   const fileDigest = body.value.file_digest;
-  // Can wait for the election. No other change of the registry must wait for this.
+  // This call can wait for the election of the process that accepts imports. Other changes of the registry must not wait meanwhile.
   const desk = await deps.importDesk();
   return runExclusive(async (): Promise<Reply> => {
     if (registry.site(siteId) === undefined) return notFound('site');
@@ -66,7 +68,7 @@ export async function importChunk(deps: AdminDeps, { params, body }: AdminReques
   return desk.run(() => lease.run(() => takeChunk({ ...deps, ...desk }, lease, siteId, fileDigest, chunk.value)));
 }
 
-/** Marks the import as finished, and waits up to 10 s until the rows can be queried. `queryable`: whether they can. */
+/** Marks the import as finished, and waits up to 10 s until the rows can be queried. The field `queryable` says whether they can be queried. */
 export async function completeImport(
   deps: AdminDeps,
   { params, body }: AdminRequest<{ readonly lease: string; readonly lines: number }>,
@@ -96,7 +98,7 @@ async function finish(
   return finished;
 }
 
-/** Releases the lease of an import, so that it can be continued later. */
+/** Releases the lease of an import, so that a client can continue the import later. */
 export async function releaseImport(
   deps: AdminDeps,
   { params, body }: AdminRequest<{ readonly lease: string }>,

@@ -57,7 +57,7 @@ export function revokeKey({ registry, runExclusive }: AdminDeps, { params }: Adm
   });
 }
 
-/** The view of a key for the admin API. It contains neither the key nor its hash. */
+/** The fields of a key that the admin API shows: neither the key itself nor its hash. */
 function keyView(key: ApiKey, registry: Registry): object {
   const use = registry.tokenUse(key.keyId);
   return {

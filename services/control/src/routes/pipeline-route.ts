@@ -8,7 +8,7 @@ const CONSUMERS = [
   { topic: TOPIC_ENRICHED, consumer: GROUP_WRITER },
 ] as const;
 
-/** The most that the answer waits for ClickHouse. The answer must also come while ClickHouse hangs, because it then shows the lag. */
+/** The longest time that the answer waits for ClickHouse. While ClickHouse does not respond, the answer must still come, because it shows the lag. */
 const COUNT_WITHIN_MS = 3_000;
 
 /** Returns lag, rate, last error, alarm, number of dead letters and partitions for each topic and consumer. */

@@ -72,7 +72,7 @@ export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): 
     const { queryAllow: allowed, ...rest } = site;
     const { name = site.name, domain = site.domain, timezone: sentZone = site.timezone, limits } = body.value;
     const { query_allow: queryAllow = allowed, identity_verification: verification } = body.value;
-    // An earlier version of Weir may have accepted the site's own zone (`zoneOf`).
+    // A site keeps the time zone that it has, even if only an earlier version of Weir accepted this zone.
     const timezone = timezoneName(sentZone) ?? (sentZone === site.timezone ? sentZone : undefined);
     if (timezone === undefined) return invalid(TIMEZONE_RULE);
     const keep = changeKeep(site.keep ?? {}, body.value.keep);
@@ -98,8 +98,8 @@ export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): 
 }
 
 /**
- * Starts the erasure of all records of the site, and removes the site. If the removal fails, the erasure completes it. Until the erasure is
- * done, a repeat has the same answer.
+ * Starts the erasure of all records of the site, and removes the site. If the removal fails, the erasure removes the site later. A repeated request
+ * then continues with the same erasure.
  */
 export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<Reply> {
   const { registry, runExclusive } = deps;
@@ -108,7 +108,7 @@ export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<R
     const site = registry.site(siteId);
     if (site === undefined) return notFound('site');
     const { createdAt: removesSite } = site;
-    // An interrupted removal has begun an erasure, which completes the removal. An erasure with `ends` does not remove the site again.
+    // Finds the erasure that an interrupted request has begun. An erasure with `ends` has already removed the site, and does not remove it again.
     const begun = registry
       .erasures()
       .find((one) => one.siteId === siteId && one.removesSite === removesSite && one.ends === undefined);

@@ -8,7 +8,7 @@ interface SqlQuery {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** The levels of arrays and objects in `params`. No type of ClickHouse has more levels. */
+/** The maximum nesting of arrays and objects in `params`. No type of ClickHouse is nested deeper. */
 const PARAMS_LEVELS_MAX = 32;
 /** The number of statements that run at once. Further statements wait. */
 export const SQL_AT_ONCE = 4;

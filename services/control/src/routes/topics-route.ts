@@ -44,7 +44,7 @@ export async function listTopicRecords(deps: AdminDeps, { params, http }: AdminR
   return (await reply) ?? TOO_MANY;
 }
 
-/** Where a call starts to read. The end of the log is not part of this, because it moves. */
+/** Where a call starts to read. The end of the log is not part of this, because the end moves while the call waits. */
 type Start = Pick<PageRequest, 'from' | 'newest'>;
 
 async function startOf({ eventLog }: AdminDeps, topic: LogTopic, query: RecordsQuery): Promise<Checked<Start>> {

@@ -6,15 +6,14 @@ import type { AdminDeps } from '../control-deps.ts';
 import { invalid, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
-/** Finds the user of a visitor. ClickHouse may not have an identify of the last seconds yet, so the result can be out of date. */
+/** Finds the user of a visitor. The result can be out of date, because ClickHouse may not have an identify record of the last seconds yet. */
 const USER_OF_VISITOR = `SELECT profiles_latest.user_id AS user_id FROM profiles_latest
 WHERE site_id = {site:String} AND profile_id != '' AND profile_id =
   (SELECT any(links.profile_id) FROM links WHERE links.site_id = {site:String} AND links.visitor_id = {visitor:String})
 LIMIT 1`;
 
 /**
- * Removes the link between a visitor and a user. A record in the log says so, so that a replay removes the link again
- * (docs/decisions/0013).
+ * Removes the link between a visitor and a user by appending a record to the log. A replay therefore removes the link again (docs/decisions/0013).
  */
 export async function unlinkVisitor(
   deps: AdminDeps,
@@ -28,8 +27,8 @@ export async function unlinkVisitor(
   const userId = checked.value.user_id || (await userOf(deps, siteId, visitorId));
   if (userId === undefined) return notFound('a user of this visitor');
   const eventId = newEventId();
-  // The record has the same partition key as the identifies of the user. It therefore undoes only those identifies that are
-  // earlier in the log.
+  // The record has the same partition key as the identify records of the user. So it is in the same partition, and undoes only those of them that are
+  // before it.
   const key = partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, true);
   const head = {
     eventId,

@@ -7,7 +7,6 @@ import type { Session } from './session-text.ts';
  */
 export type Role = 'admin' | 'viewer' | 'anyone';
 
-/** Who sent an authenticated request. */
 export interface Caller {
   /** The viewer. Undefined for the admin. */
   readonly viewer: Viewer | undefined;

@@ -16,19 +16,17 @@ export function readSessionCookie(request: IncomingMessage): string | undefined 
   return undefined;
 }
 
-/** The header `Set-Cookie` of a new session. */
 export function sessionCookie(request: IncomingMessage, text: string, maxAgeSeconds: number): string {
   const [name, secure] = isOverTls(request) ? [OVER_TLS, '; Secure'] : [PLAIN, ''];
   return `${name}=${text}; Max-Age=${maxAgeSeconds}; ${ATTRIBUTES}${secure}`;
 }
 
-/** The headers `Set-Cookie` that remove the session cookie. */
 export const REMOVED_COOKIES: readonly string[] = [
   `${PLAIN}=; Max-Age=0; ${ATTRIBUTES}`,
   `${OVER_TLS}=; Max-Age=0; ${ATTRIBUTES}; Secure`,
 ];
 
-/** Whether the browser uses TLS, also if a proxy ends it. The browser itself says so in `Origin`. */
+/** Whether the browser uses TLS, even if a proxy terminates it. The header `Origin` contains the protocol that the browser uses. */
 function isOverTls({ headers, socket }: IncomingMessage): boolean {
   const [protocol] = String(headers['x-forwarded-proto'] ?? '').split(',');
   return (

@@ -11,7 +11,6 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-/** The secrets with which a session is signed. */
 export interface SigningKey {
   /** The secret of the registry, hex. */
   readonly secret: string;

@@ -20,15 +20,14 @@ const ATTEMPTS_OVERALL = 600;
 const SESSION_ID_BYTES = 16;
 const SECRET_BYTES = 32;
 
-/** Why a request is refused before its route. */
+/** The answer to a request without a valid credential, or from a page of another origin. */
 export interface Refusal {
   readonly status: 401 | 403;
   readonly message: string;
 }
 
-/** Who is signed in: tokens, and sessions of browsers (docs/decisions/0032-sessions-are-signed-texts.md). */
+/** Authenticates callers by tokens or by sessions of browsers (docs/decisions/0032-sessions-are-signed-texts.md). */
 export interface SignIn {
-  /** Finds out who sent the request. */
   callerOf(request: IncomingMessage): Caller | Refusal;
   /** Returns the caller to whom a token belongs. Undefined if the token is not valid. */
   callerOfToken(token: string): Caller | undefined;
@@ -90,7 +89,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const token = bearerToken(authorization);
       const caller = cookie === undefined ? token && callerOfToken(token) : callerOfSession(cookie);
       if (caller === undefined || caller === '') return NO_CALLER;
-      // Browsers add cookies to requests by themselves, so a page of another origin could send them.
+      // Browsers add the cookie by themselves, so a page of another origin could cause a request with it.
       if (caller.session !== undefined && !isSameOrigin(request)) return OTHER_ORIGIN;
       if (caller.viewer !== undefined) tokenUses.note(caller.viewer.siteId, caller.viewer.viewerId);
       return caller;
@@ -121,7 +120,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     endAll() {
       return runExclusive(async () => {
         await putSecret();
-        // No session is signed with the new secret yet, so the list of sessions that were ended is not needed any more.
+        // Sessions that were signed with the old secret are invalid now, so the list of ended sessions is not needed any more.
         await removeSignedOut(() => true);
       });
     },

@@ -50,7 +50,7 @@ export function removeViewer({ registry, runExclusive }: AdminDeps, { params }: 
   });
 }
 
-/** The view of a viewer for the admin API. It contains neither the token nor its hash. */
+/** The fields of a viewer that the admin API shows: neither the token nor its hash. */
 function viewerView(viewer: Viewer, registry: Registry): object {
   const use = registry.tokenUse(viewer.viewerId);
   return {

@@ -11,7 +11,9 @@ const RECORDS_DEFAULT = 100;
 export const WAIT_SECONDS_MAX = 10;
 
 export interface RecordsQuery {
-  /** The site whose records are returned; if undefined, records of all sites. The log keeps the records of removed sites, so the site need not exist. */
+  /**
+   * The site whose records are returned; if undefined, records of all sites. The log keeps the records of removed sites, so the site need not exist.
+   */
   readonly siteId: string | undefined;
   /** A time in Unix milliseconds. */
   readonly sinceMs: number | undefined;

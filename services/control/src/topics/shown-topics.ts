@@ -13,7 +13,10 @@ import type { TopicRetention } from '../control-deps.ts';
 export interface LogTopic {
   readonly kind: 'log';
   readonly name: string;
-  /** The consumer group for `EventLog.positions`. The calls for topics use only the first and end offsets, join no group and commit nothing. */
+  /**
+   * The consumer group for `EventLog.positions`. The routes for topics use only the first and end offsets of the result. They join no group and
+   * commit nothing.
+   */
   readonly group: string;
   readonly retentionHours: (retention: TopicRetention) => number;
   readonly decode: (headers: RecordHeaders, value: Uint8Array) => object;

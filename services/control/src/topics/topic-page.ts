@@ -3,9 +3,9 @@ import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { LogTopic } from './shown-topics.ts';
 import { type TopicRecord, topicRecord } from './topic-record.ts';
 
-/** A page ends when its values have this many bytes. With `newest`, the oldest records are left out instead, but never the last one. */
+/** A page ends when its values have this many bytes. With `newest`, the oldest records are left out instead, but at least one record stays. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** The maximum bytes that are read for one page. A page can be incomplete or empty if few records or no records match the filter. */
+/** The maximum bytes that are read for one page. If few records match the filter, a page can therefore be incomplete or empty. */
 const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
 /** The time after which a page ends, even if it is incomplete or empty. */
 const PAGE_MS_MAX = 5_000;
@@ -19,13 +19,13 @@ const TURN_RECORDS = 256;
 
 export interface PageRequest {
   readonly topic: LogTopic;
-  /** For each partition, the offset at which reading starts, and the offset at which it ends. */
+  /** For each partition: reading starts at the offset `from` and ends before the offset `to`. */
   readonly from: readonly number[];
   readonly to: readonly number[];
   /** The site whose records are returned. If undefined, records of all sites. Records that cannot be decoded belong to no site. */
   readonly siteId: string | undefined;
   readonly recordsMax: number;
-  /** If true, reads to the end and keeps the newest records. If false, stops after the first records. */
+  /** If true, reads to the end and keeps the newest records. If false, stops when the page is full. */
   readonly newest: boolean;
   readonly signal: AbortSignal;
 }
@@ -84,7 +84,7 @@ export async function readTopicPage(
     const stored = source.ahead[source.at++] as StoredRecord;
     source.next = stored.offset + 1;
     scanned += 1;
-    // Lets the gateway, which can be in the same process, answer requests: reading the embedded log never waits.
+    // Reading the embedded log never yields to other work. This call lets the gateway, which can be in the same process, answer requests.
     if (scanned % TURN_RECORDS === 0) await nextTurn();
     scannedBytes += stored.value.byteLength;
     if (siteId !== undefined && !mayBeOfSite(stored, siteId)) continue;

@@ -4,10 +4,12 @@ import { formatTime } from '../format-time.ts';
 import { isDeeper } from '../http/nesting.ts';
 import type { LogTopic } from './shown-topics.ts';
 
-/** A record of a topic, as the admin API shows it. */
 export interface TopicRecord {
   readonly partition: number;
-  /** `offset` and `appended_at` are null for a row of the registry: Weir's processes keep its current rows without their offsets. For a viewer, `offset` is null. */
+  /**
+   * `offset` and `appended_at` are null for a row of the registry: Weir's processes keep its current rows without their offsets. For a viewer (who
+   * may only read one site), `offset` is null.
+   */
   readonly offset: number | null;
   readonly appended_at: string | null;
   readonly bytes: number;

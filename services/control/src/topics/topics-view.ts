@@ -22,7 +22,7 @@ export async function topicsView(deps: Pick<ControlDeps, 'eventLog' | 'registry'
 
 async function logView(eventLog: EventLog, { name, kind, group }: LogTopic, retentionHours: number): Promise<object> {
   const partitions = [];
-  // Reads one partition after the other: for the first and the last record of a partition, the log can return large batches.
+  // Reads one partition after the other to limit the memory: even for one record, the log can return a large batch.
   for (const position of await eventLog.positions(name, group)) {
     partitions.push(await partitionView(eventLog, name, position));
   }

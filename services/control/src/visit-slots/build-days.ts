@@ -32,14 +32,15 @@ export interface BuildContext {
 }
 
 /**
- * Builds days of a site: inserts their slots (docs/glossary.md), and then their rows in `visit_days`. A failure or a kill in between leaves slots that no report reads
- * (`removeOldSlots`).
+ * Builds days of a site: inserts their slots (docs/glossary.md), and then their rows in `visit_days`. A failure or a kill in between leaves slots
+ * that no report reads. `removeOldSlots` deletes them.
  */
 export async function buildDays(context: BuildContext, { rows, ...site }: DaysToBuild): Promise<BuiltDays> {
   const { analytics, clock, assertUnchanged, change } = context;
   assertUnchanged();
-  // Late rows are counted before the rows are read: if one comes meanwhile, the build is not valid. An insert may have counted its late rows before
-  // its rows can be read, so the build waits for the running inserts.
+  // A late row is a row that is stored on a later day than that of its time. Late rows are counted before the rows are read: if one comes meanwhile,
+  // the count differs and the build is not valid. A running insert may have counted its late rows before its rows can be read, so the build waits for
+  // the running inserts.
   const facts = await readFacts(analytics, site);
   const late = lateNear(facts);
   const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
@@ -74,21 +75,21 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
 }
 
 /**
- * Returns the number of a new build: the time in microseconds. If a clock was ahead when a day was built, the new number is still higher than that of the
- * former build, and still differs between builds that begin at different times.
+ * Returns the number of a new build: the time in microseconds. If an earlier build has a higher number, because a clock was ahead, the new number is
+ * higher than that number. It still depends on the time, so that builds that begin at different times have different numbers.
  */
 function nextBuild(facts: readonly DayFact[], now: number): number {
   const last = facts.reduce((highest, { build }) => Math.max(highest, build), 0);
   return now * 1000 > last ? now * 1000 : last + 1 + (now % HOUR_MS) * 1000;
 }
 
-/** When builds whose numbers are times in the future were found, by site and build. */
+/** For each site and each build whose number is a time in the future: when this process first found the build. */
 export type FoundAhead = Map<string, ReadonlyMap<string, number>>;
 
 /**
- * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
- * hour after it was replaced, because a report may have begun to read it. If the number of a build is a time in the future, the hour begins when the build is
- * first found here.
+ * Deletes the slots of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for
+ * an hour after it was replaced, because a report may have begun to read it. If the number of a build is a time in the future, the hour begins when
+ * the build is first found here.
  */
 export async function removeOldSlots(
   { analytics, clock, change }: BuildContext,
@@ -97,7 +98,7 @@ export async function removeOldSlots(
 ): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
   const hourAgo = (clock() - HOUR_MS) * 1000;
-  // The clocks of other processes can be ahead by less than an hour.
+  // Only builds after this time count as builds of the future, because clocks of other processes can be ahead by less than an hour.
   const inAnHour = (clock() + HOUR_MS) * 1000;
   const replacedLately = `SELECT day FROM visit_days WHERE site_id = '${siteId}' GROUP BY day HAVING max(build) BETWEEN ${hourAgo} AND ${inAnHour}`;
   const notCurrent = `site_id = '${siteId}' AND build NOT IN (${current})`;

@@ -4,18 +4,17 @@ import { dayOf } from '../reports/visits/visit-rows.ts';
 import type { ReportTables } from '../steady-tables.ts';
 import { DAY_MS } from './slot-sql.ts';
 
-/** Consecutive UTC days of a site whose builds are valid. A report reads them from `visit_slots`. */
+/** Consecutive UTC days of a site whose slots (docs/glossary.md) are valid. A report reads these days from `visit_slots` instead of their rows. */
 export interface BuiltRun {
   /** The start of the first day and the end of the last one, in Unix milliseconds. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The column `build` of the slots (docs/glossary.md) of these days. All other builds are out of date. */
+  /** The values of the column `build` in the slots of these days. Slots with other values are out of date. */
   readonly builds: readonly number[];
-  /** The number of slots. */
   readonly slots: number;
 }
 
-/** The conditions for the slots (docs/glossary.md) of the days that a report reads from `visit_slots`. */
+/** The SQL conditions that select the slots of these days. */
 export function runConditions({ fromMs, toMs, builds }: BuiltRun, parameters: Parameters): readonly string[] {
   const [first, end] = [dayOf(fromMs), dayOf(toMs)];
   return [
@@ -25,7 +24,10 @@ export function runConditions({ fromMs, toMs, builds }: BuiltRun, parameters: Pa
   ];
 }
 
-/** A build, late rows, or a flagged visit of a day. The other kinds are explained in period-facts.ts. */
+/**
+ * A fact about a day. `build`: its slots were built. `late`: rows were stored on a later day than that of their time. `flag`: a visit was flagged
+ * (`FLAGS`). The other kinds are explained in period-facts.ts.
+ */
 export interface DayFact {
   readonly kind: 'build' | 'late' | 'flag' | 'moved' | 'expired' | 'unstamped';
   /** Days since 1970. */
@@ -36,18 +38,18 @@ export interface DayFact {
   readonly late: number;
 }
 
-/** Rows as far as this from a day can change its visits: a visit on a built day has rows on at most two days. */
+/** Rows up to this many days before or after a day can change its visits: a visit on a built day has rows on at most two days. */
 export const NEAR_DAYS = 2;
 
 export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}';
-/** The builds of the days, and their late rows. */
+/** Statements that select the builds of the days, and the numbers of late rows. */
 export const BUILDS: readonly string[] = [
   `SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
     argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late
   FROM visit_days WHERE ${DAYS} GROUP BY day`,
   `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
 ];
-/** Days with a visit whose flag (docs/glossary.md) comes from none of its rows. */
+/** Days with a visit that is in `visits_computed` for another reason than its rows, for example because of an erasure. */
 const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late FROM
   (
     SELECT day FROM visits_computed WHERE ${DAYS}
@@ -65,9 +67,9 @@ SELECT kind, toUInt32(day) AS day, build, slots, hits, late FROM
 export const DAY_FACTS = selectFacts([...BUILDS, FLAGS]);
 
 /**
- * Resolves with the longest run of days with valid builds that begins in the period and ends at least a day before the end of the period, so that
- * the period has all rows of the visits that began in the run. A build is valid as long as no row was stored late, and no visit was flagged, near
- * its day.
+ * Resolves with the longest run of days with valid builds in the period. The run ends at least a day before the end of the period, so that the period
+ * has all rows of the visits that began in the run. A build is valid until, within `NEAR_DAYS` of its day, a row is stored late or a visit is
+ * flagged.
  */
 export async function builtRun(
   siteId: string,
@@ -88,7 +90,6 @@ export function runOf(facts: readonly DayFact[], period: Period): BuiltRun | und
   return end <= first ? undefined : longestRun(validBuilds(facts), first, end);
 }
 
-/** Whether a period is long enough for a run. */
 export function canHaveRun(period: Period): boolean {
   const { first, end } = daysInside(period);
   return first < end;
@@ -110,7 +111,6 @@ export function validBuilds(facts: readonly DayFact[]): ReadonlyMap<number, DayF
   );
 }
 
-/** The number of late rows near a day. */
 export function lateNear(facts: readonly DayFact[]): (day: number) => number {
   const late = new Map(facts.filter(({ kind }) => kind === 'late').map((fact) => [fact.day, fact.late]));
   return (day) => near(day).reduce((sum, other) => sum + (late.get(other) ?? 0), 0);

@@ -14,21 +14,20 @@ export interface ComparedDay {
   readonly site_id: string;
   /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
-  /** The number of reports that were compared. */
   readonly reports: number;
   /** The reports whose numbers differ, for example `stats` or `breakdown by page`. */
   readonly differing: readonly string[];
 }
 
-/** All breakdowns that slots (docs/glossary.md) can answer, and the stats. */
+/** The reports that can read slots (docs/glossary.md): the stats, and the breakdowns by these dimensions. */
 const REPORTS: readonly string[] = [
   'stats',
   ...COLUMN_DIMENSION_NAMES.filter((name) => name !== 'bot' && name !== 'bot_reason'),
 ];
 
 /**
- * Compares reports of a built day from slots with the same reports from rows. Resolves with undefined if the build of the day is not valid, or if slots cannot answer. A late
- * row can arrive between two reports, so reports that differ are compared again.
+ * Compares reports of a built day from slots with the same reports from rows. Resolves with undefined if the build of the day is not valid, or if a
+ * report cannot use slots. A late row can arrive between two reports, so reports that differ are compared a second time.
  */
 export async function compareDay(
   siteId: string,
@@ -36,7 +35,7 @@ export async function compareDay(
   analytics: ReportTables,
   names: readonly string[] = REPORTS,
 ): Promise<ComparedDay | undefined> {
-  // A report reads the slots of a day only if its period has the next day too.
+  // A report reads the slots of a day only if its period also contains the next day.
   const period = { zone: 'UTC', fromMs: dayMs, toMs: dayMs + 2 * DAY_MS };
   const asked: AskedScope = { siteId, period, withBots: false, filters: [] };
   const differing: string[] = [];
@@ -48,7 +47,7 @@ export async function compareDay(
   return { site_id: siteId, day: dayOf(dayMs), reports: names.length, differing };
 }
 
-/** Some random reports, for the check in the background. */
+/** `stats` and one random breakdown, for the check that start-slot-builds.ts repeats. */
 export function someReports(random: () => number): readonly string[] {
   return ['stats', REPORTS[1 + Math.floor(random() * (REPORTS.length - 1))] ?? 'page'];
 }
@@ -69,7 +68,7 @@ export async function someBuiltDays(
     .map(({ day }) => day * DAY_MS);
 }
 
-/** Whether the answers differ. Undefined if slots do not answer the report. */
+/** Whether the report from slots differs from the report from rows. Undefined if the report cannot use slots. */
 async function compareReport(asked: AskedScope, name: string, analytics: ReportTables): Promise<boolean | undefined> {
   const by = dimensionOf(name);
   const run = isInSlots(asked, by) ? await builtRun(asked.siteId, asked.period, analytics) : undefined;
@@ -77,7 +76,7 @@ async function compareReport(asked: AskedScope, name: string, analytics: ReportT
   const answers: string[] = [];
   for (const built of [{ ...run, isEstimate: false }, undefined]) {
     const visits = await visitSourceOf(asked, analytics, built);
-    // With a long visit near the end of the period, both answers would come from `sessions`, and would say nothing about the slots.
+    // If a long visit continues after the period, both answers would come from `sessions`, and would say nothing about the slots.
     if (built !== undefined && visits.of !== 'rows') return undefined;
     const scope: Scope = { ...asked, visits };
     const request = { scope, compared: undefined, withExplanation: false };

@@ -7,15 +7,15 @@ import { DAY_MS } from './slot-sql.ts';
 /** A report of a site with fewer rows is fast without slots (docs/glossary.md). */
 export const SITE_ROWS_MIN = 100_000;
 /**
- * A day is closed when it is this old in UTC. Rows of the next two days can change the visits of the day. Rows of these days that are stored
- * from now on count as late, so they invalidate the build. One more day is a margin for inserts that are running.
+ * A day is closed, and can be built, when it is this old in UTC. Rows of the next two days can change the visits of the day. If a row of these days
+ * is stored later, it counts as late and makes the build invalid. One more day is a margin for inserts that are running.
  */
 export const CLOSED_AFTER_DAYS = 4;
 /** Days that are older than this are not built: reports read their rows. */
 const DAYS_MAX = 1_100;
 const DAYS_AT_ONCE_MAX = 31;
 
-/** Selects the sites whose days are built. */
+/** Selects the sites with at least `rowsMin` rows, the smallest site first. */
 export async function sitesToBuild(
   analytics: Pick<Analytics, 'select'>,
   rowsMin: number = SITE_ROWS_MIN,
@@ -29,15 +29,15 @@ export async function sitesToBuild(
 }
 
 /**
- * Lists the closed days of a site, newest first, in groups of neighbouring days, if they have no valid build or if the number of their rows has
- * changed since the build. `isSkipped`: whether a day (`YYYY-MM-DD`) is left out.
+ * Lists the closed days of a site that must be built: days without a valid build, and days whose number of rows has changed since the build.
+ * Neighbouring days are in one group. The newest days come first. `isSkipped`: whether a day (`YYYY-MM-DD`) is left out.
  */
 export async function daysToBuild(
   analytics: Pick<Analytics, 'select'>,
   siteId: string,
   isSkipped: (day: string) => boolean,
 ): Promise<readonly DaysToBuild[]> {
-  // The clock of ClickHouse decides which rows are late (late_rows_fill).
+  // The view `late_rows_fill` decides by the clock of ClickHouse which rows are late, so this function uses the same clock.
   const [now] = await analytics.select<{ today: number }>("SELECT toUInt32(toDate(now(), 'UTC')) AS today");
   const end = Number(now?.today) - CLOSED_AFTER_DAYS + 1;
   const closed = { siteId, fromMs: (end - DAYS_MAX) * DAY_MS, toMs: end * DAY_MS };

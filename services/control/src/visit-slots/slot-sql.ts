@@ -7,7 +7,7 @@ import { rowsBetween } from '../rows-between.ts';
 
 export const DAY_MS = 24 * 3600_000;
 
-/** Consecutive UTC days of a site, from `fromMs` (inclusive) to `toMs` (exclusive). Both are a midnight, in Unix milliseconds. */
+/** Consecutive UTC days of a site, from `fromMs` (inclusive) to `toMs` (exclusive). Both are midnights, in Unix milliseconds. */
 export interface SiteDays {
   readonly siteId: string;
   readonly fromMs: number;
@@ -29,7 +29,6 @@ const ROW_VALUES = [
   ...['country', 'region', 'city', 'language', 'browser', 'browser_version', 'os', 'os_version', 'device_type'],
   ...['hostname', 'origin'],
 ];
-/** The columns of `visit_slots`. */
 export const SLOT_COLUMNS: readonly string[] = [
   ...['site_id', 'day', 'build', 'slot', 'began', 'visitor_key', 'session_key', 'several', 'hits', 'begun'],
   ...['bounces', 'seconds', 'views', 'pageviews', 'events'],
@@ -45,8 +44,9 @@ const SETTINGS =
   'SETTINGS max_threads = 1, max_memory_usage = 500000000, max_bytes_before_external_group_by = 200000000, max_bytes_before_external_sort = 200000000';
 
 /**
- * The statement that inserts the slots of `days`. No visit with rows on these days may have rows on more than two days (`skippedDaysSql`). The day on
- * which a visit began also gets slots for the rows of the visit on the next day, so that a report of that day can filter by these rows.
+ * The statement that inserts the slots of `days`. A visit with rows on these days must not have rows on more than two days (`skippedDaysSql`). If a
+ * visit continues on the next day, its first day also gets slots for the rows of the next day. A report of the first day can then filter by these
+ * rows.
  */
 export function insertSlotsSql({ days, firstBuild, share, shares, ...site }: SlotBuild): string {
   const wanted = `(${days.map((day) => `toDate('${day}')`).join(', ')})`;
@@ -113,9 +113,11 @@ WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash
 }
 
 /**
- * Selects the days that cannot be built: a visit with rows on the day has rows on more than two days, its first row is a server event of the day
- * before it began, retention has removed rows near the day, or `visits_computed` has a visit near the day for another reason than its rows
- * (see `visitSourceOf` in visit-source.ts).
+ * Selects the days that cannot be built:
+ * - the days of a visit that has rows on more than two days,
+ * - the days of a visit with a server event on the day before the visit began,
+ * - the days near rows that retention has removed,
+ * - the days near a visit that is in `visits_computed` for another reason than its rows (`visitSourceOf` in visit-source.ts).
  */
 export function skippedDaysSql(site: SiteDays): string {
   return `${withValues(
@@ -149,7 +151,9 @@ WHERE skipped >= ${dayAt('from')} AND skipped < ${dayAt('to')}`,
   )} ${SETTINGS}`;
 }
 
-/** Selects rows near the days. With `-2`, for example: from two days before them to two days after them. With 0: of the days and of the day after them. */
+/**
+ * The condition for rows near the days. For example, -2: from two days before the days to two days after them. 0: the days and the day after them.
+ */
 function rowsFrom(days: number): string {
   const after = Math.max(1, -days) * DAY_MS;
   return rowsBetween(`{from:Int64} - ${-days * DAY_MS}`, `{to:Int64} + ${after}`);
@@ -157,7 +161,7 @@ function rowsFrom(days: number): string {
 
 const dayAt = (end: 'from' | 'to'): string => `toDate(fromUnixTimestamp64Milli({${end}:Int64}), 'UTC')`;
 
-/** Replaces the parameters: statements that change tables have none. Site IDs have no character that SQL quotes. */
+/** Replaces the parameters by their values, because statements that change tables cannot have parameters. Site IDs need no escaping in SQL. */
 function withValues(sql: string, { siteId, fromMs, toMs }: SiteDays): string {
   return sql
     .replaceAll('{site:String}', `'${siteId}'`)

@@ -42,7 +42,7 @@ const REST_MAX_MS = 10_000;
 
 class TablesChanged extends Error {}
 
-/** Whether ClickHouse refuses the statement itself, for example because it exceeds its own limits. Then it does not help to repeat it. */
+/** Whether ClickHouse refuses this statement, for example because it exceeds its time limit. A repeat would be refused too. */
 function isRefused(error: unknown): boolean {
   if (isDependencyError(error, 'analytics_refused')) return true;
   const text = isDependencyError(error, 'analytics_unavailable') ? error.message : '';

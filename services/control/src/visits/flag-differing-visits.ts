@@ -3,7 +3,10 @@ import type { Analytics } from '@weir/ports/analytics';
 import { rowsBetween } from '../rows-between.ts';
 import { DAY_MS } from '../visit-slots/slot-sql.ts';
 
-/** A visit is compared when it has got no row for this long: while an insert is running, its materialized views may lack some of the rows. */
+/**
+ * A visit is compared only if its last row was received at least this long ago: while an insert is running, its materialized views may lack some of
+ * the rows.
+ */
 const QUIET_MINUTES = 10;
 /** Pairs: a column of the stamp (docs/glossary.md), and the column of `sessions` whose value it must have. */
 const ATTRIBUTES = [['visit_started', 'started_at'], ...VISIT_ATTRIBUTES] as const;
@@ -33,7 +36,7 @@ export async function flagDifferingVisits(
   return visits;
 }
 
-/** Selects `session_id` of the visits, and the times `since` and `until` between which all of their rows are. */
+/** Selects the `session_id` of each visit that differs, and the times `since` and `until` between which all rows of the visit are. */
 function differingVisits(siteId: string, day: string): string {
   const site = `site_id = '${siteId}'`;
   const startMs = Date.parse(`${day}T00:00:00Z`);

@@ -5,11 +5,11 @@ import { SPAN_MS } from '../reports/visits/visit-rows.ts';
 const ROWS_PER_BLOCK = 1_000_000;
 
 /**
- * Flags visits with rows far apart in `visits_computed`, on the days of all their rows, so that reports on these days read all visits from
- * `sessions`. The enricher does not flag the earlier days of such a visit: a server event can name a session of many days ago, and then only the
- * row of the event has the stamp 2 (docs/glossary.md). A report of the first day does not read that row, so it would call the visit a bounce.
- * Rows of a dump have no stamp, and their visits are compared too. Compares the visits of those rows of `records` for which `rows`, an SQL condition, is
- * true. Resolves with the number of visits that were flagged. Repeating the call is safe.
+ * Inserts visits with rows far apart (`SPAN_MS`) into `visits_computed`, on the days of all their rows. Reports on these days then read all visits
+ * from `sessions`. The enricher flags only the last day of such a visit: a server event can name a session of many days ago, and then only the row of
+ * the event has the stamp 2 (docs/glossary.md). A report of the first day does not read that row, so it would call the visit a bounce. Visits of
+ * dumps, whose rows have no stamp, are checked too. `rows`: an SQL condition for the rows of `records` whose visits are checked. Resolves with the
+ * number of visits that were flagged. Repeating the call is safe.
  */
 export async function flagScatteredVisits(
   analytics: Pick<Analytics, 'select' | 'change'>,
@@ -28,7 +28,7 @@ export async function flagScatteredVisits(
 }
 
 async function flagBlock(analytics: Pick<Analytics, 'select' | 'change'>, candidates: string): Promise<number> {
-  // Compares days, because a visit that is flagged on its earlier days can get a row on a further day.
+  // Compares by day, because a visit that is already flagged on its earlier days can get a row on another day.
   const days = `SELECT site_id, day, session_id FROM
       (
         SELECT site_id, session_id, arrayJoin(groupUniqArray(toDate(timestamp, 'UTC'))) AS day

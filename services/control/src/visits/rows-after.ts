@@ -11,8 +11,8 @@ export function lastPositions(analytics: Pick<Analytics, 'select'>): Promise<Raw
 }
 
 /**
- * Reads the raw offset before the first row that was received at most `ms` before the newest row. The rows after these positions also include rows of
- * a dump that was imported in this time, although they have an older time of receipt.
+ * Reads, for each log and partition, the raw offset before the first row that was received at most `ms` before the newest row. If a dump was imported
+ * in this time, its rows are also after these positions, although they have an older time of receipt.
  */
 export function positionsBefore(analytics: Pick<Analytics, 'select'>, ms: number): Promise<RawPositions> {
   return readPositions(

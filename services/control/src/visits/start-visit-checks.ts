@@ -30,8 +30,8 @@ const FIRST_MS = 48 * 3600_000;
 const OVERLAP_MS = 30 * 60_000;
 
 /**
- * Compares the stamps of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033), and looks for visits
- * with rows far apart. Several processes can do this at the same time, because flagging a visit again changes nothing.
+ * Compares the stamps (docs/glossary.md) of the rows with `sessions`, for the days of the rows that were received lately (docs/decisions/0033). Also
+ * looks for visits with rows far apart. Several processes can do this at the same time, because flagging a visit again changes nothing.
  */
 export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   const { analytics, registry, clock, logger, everyMs = EVERY_MS } = deps;
@@ -61,8 +61,8 @@ export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   }
 
   /**
-   * The SQL condition for the rows to check. It selects by the position in the log: rows can be stored hours after they were received, and rows of a dump
-   * keep their time of receipt.
+   * The SQL condition for the rows to check. It selects by the position in the log: rows can be stored hours after they were received, and rows of a
+   * dump keep their time of receipt.
    */
   async function newRows(): Promise<string> {
     if (seen === undefined) return rowsAfter(await positionsBefore(analytics, FIRST_MS), false);

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** A file of the built dashboard, held in memory. */
 export interface DashboardFile {
   readonly plain: Buffer;
   /** The content in each encoding in which the build has compressed this file. */
@@ -10,7 +9,7 @@ export interface DashboardFile {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The encodings of the variants, the smallest first, and the extension of their files. */
+/** The encodings of the compressed copies of a file, and the extension of each copy. The smallest copy comes first. */
 export const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 export type Encoding = keyof typeof ENCODINGS;
 
@@ -26,13 +25,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** The names of files in this folder contain a hash of their content, so a browser never has to ask for them again. */
+/** The names of files in this folder contain a hash of their content, so a browser never has to request them again. */
 const HASHED_FOLDER = '/assets/';
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * Reads the files of the folder and its subfolders, by their path in the folder (`/assets/main-AbC.js`). Files of other types are
- * ignored. Empty if the folder does not exist or has no files.
+ * Reads the files of the folder and its subfolders, by their path in the folder (`/assets/main-AbC.js`). Files with an extension that `TYPES` does
+ * not have are ignored. Empty if the folder does not exist or has no files.
  */
 export function readDashboardFiles(folder: string): ReadonlyMap<string, DashboardFile> {
   const files = new Map<string, DashboardFile>();
@@ -53,7 +52,7 @@ export function readDashboardFiles(folder: string): ReadonlyMap<string, Dashboar
       ),
       headers: {
         'Content-Type': type,
-        // `W/` makes the ETag weak: the variants of a file differ in their bytes but have the same ETag.
+        // `W/` makes the ETag weak, because the compressed copies of a file have other bytes but the same ETag.
         ETag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
         'Cache-Control': path.startsWith(HASHED_FOLDER) ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache',
         Vary: 'Accept-Encoding',

@@ -15,8 +15,8 @@ const METHODS = 'GET, HEAD';
 const PAGE = '/index.html';
 
 /**
- * Serves the built dashboard below /dashboard, and redirects / to it. A path that is not a file gets the page, because the pages of the dashboard
- * have paths of their own. Below /dashboard/assets/, such a path gets 404. All files are in memory, so a path of a request never reaches the file
+ * Serves the built dashboard below /dashboard, and redirects / to /dashboard. The dashboard is a single-page application: a path that is not a file
+ * gets `index.html`, except below /dashboard/assets/, where it gets 404. All files are in memory, so a path of a request never reaches the file
  * system. Serves nothing if the dashboard was not built.
  */
 export function dashboardRoutes(router: Router, folder: string): void {

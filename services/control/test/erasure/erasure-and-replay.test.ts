@@ -15,7 +15,7 @@ afterAll(() => weir.close());
 const STORED: readonly { readonly name: string }[] = JSON.parse(
   readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),
 ).tables;
-/** The books (docs/glossary.md) without sums of 0: an erasure leaves such sums in the table, but a replay does not write them. */
+/** The books (counts of records by outcome) without counts of 0: an erasure leaves such counts in the table, but a replay does not write them. */
 const BOOKS = (database: string) =>
   `SELECT site_id, toString(minute) AS at, outcome, reason, sum(records) AS n FROM ${database}.books
    GROUP BY ALL HAVING n != 0 ORDER BY ALL`;
@@ -75,7 +75,7 @@ test('forget, replay, swap, forget, undo: no table of either side has the person
   expect(await contents('weir')).toEqual(forgotten);
   expect(await rowsThatName('user-1', 'weir')).toEqual({});
 
-  // The former tables still exist, for an undo.
+  // The former tables still exist for an undo, so an erasure deletes their rows too.
   const removed = await forget('user-2');
   expect(removed.records).toBeGreaterThan(0);
   expect(removed['weir_shadow.records']).toBe(removed.records);

@@ -221,7 +221,7 @@ test('an erasure removes the slots of the person, and the builds of the days nea
   const done = await forget({ visitors: ['slots-v'] });
   expect(done.removed.visit_slots).toBe(2);
   expect([await slots('slots-v'), await slots('slots-stay-v')]).toEqual([0, 2]);
-  // The day of the rows, and the days before and after it, are built again later.
+  // The erasure has removed the builds of the day of the rows, and of the days near it.
   expect(await builtDays()).toBeLessThanOrEqual(5);
 });
 

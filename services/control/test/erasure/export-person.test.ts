@@ -9,7 +9,7 @@ let weir: ControlHarness;
 /** Called before each `select` of control, with its query. */
 let beforeSelect: (query: string) => void | Promise<void> = () => undefined;
 beforeAll(async () => {
-  // With the value `test`, Express would print no error.
+  // Express prints no error if NODE_ENV is `test`. A test below must see what Express prints.
   delete process.env.NODE_ENV;
   weir = await openControlHarness(undefined, (analytics) => ({
     ...analytics,

@@ -61,7 +61,7 @@ const done = (id: string) =>
     },
     WITHIN_MS,
   );
-/** Waits until all erasures are done, with an archive also in the archive. */
+/** Waits until all erasures are done. With an archive, they must also be done in the archive. */
 const wholeWith = (archive: ObjectStore | undefined) => {
   const isWhole = ({ phase, archiveEnds }: Erasure) => phase === 'done' && (!archive || archiveEnds !== undefined);
   return eventually('all erasures to be done', () => weir.registry.erasures().every(isWhole), WITHIN_MS);
@@ -178,7 +178,7 @@ test('an erasure that waits for the archiver does not stop the erasures after it
     const { eventLog, clock } = weir;
     const archiver = await startArchiver({ eventLog, store, clock, logger, metrics: createMetrics(), limits });
     for (const id of both) await done(id);
-    // Older erasures are carried out in the archive too. Without the archive of this test, they could not end.
+    // The erasures of earlier tests are carried out in the archive too. They must end here: without the archive of this test, they could not end.
     await wholeWith(store);
     await archiver.close();
   });

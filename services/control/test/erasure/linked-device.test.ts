@@ -41,7 +41,7 @@ test('a late row of a linked device that was enriched before the device was in t
   await append('collect', hit, weir.clock());
   await append('identify', { ...hit, user_id: 'zoe-u', email: 'zoe@mail.example' } as never, weir.clock());
   await stored();
-  // While the writers pause, the harness does not carry out erasures.
+  // While the writers pause, the harness does not carry out erasures, so the test carries out this one itself.
   const pause = { swap: 1, owner: 'swap', requestedAt: weir.clock() } as const;
   await weir.registry.putWritersPause({ ...pause, over: false });
   const request = { siteId: SITE, visitors: [], users: ['zoe-u'], whole: false };
@@ -73,7 +73,7 @@ test('a late row of a linked device that was enriched before the device was in t
     },
     erasureId,
   ).catch((error: unknown) => {
-    // The harness can continue the erasure as soon as the writers continue.
+    // The harness can take over the erasure as soon as the writers continue.
     if (!(error instanceof Taken)) throw error;
   });
   void erasing.finally(() => {

@@ -177,7 +177,7 @@ test('a site keeps only what its limits say, all else is as before, and a replay
   const exported = await weir.call('GET', '/sites/limited/person?visitor_id=once-40');
   expect(exported.body).toMatchObject({ sessions: [{ session_id: 'once-40-40' }] });
 
-  // The erasure also deletes these sessions, and what other tables say about them.
+  // The erasure also deletes these sessions, and their rows in other tables.
   for (const age of [40, 60]) {
     const at = `now() - INTERVAL ${age} DAY`;
     await weir.command(

@@ -9,7 +9,7 @@ import { choicesOf, DAY_MS, DAYS, randomVisits, SITE, T0 } from './random-visits
 
 export const PERIOD = { zone: 'UTC', fromMs: T0, toMs: T0 + DAYS * DAY_MS };
 
-/** The tables of the tests in this file, filled with `randomVisits`. */
+/** Opens tables that are filled with `randomVisits`, for the tests of one file. */
 export function useRandomTables() {
   let opened: ClickhouseUnderTest;
   beforeAll(async () => {

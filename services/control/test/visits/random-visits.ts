@@ -1,7 +1,7 @@
 import { seededRandom } from '@weir/testkit/load';
 import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
-/** Random rows for tests that compare two ways to answer a report, and filters for the questions. */
+/** Random rows for tests that compare two ways to answer a report, and filters for these reports. */
 
 export const HOUR_MS = 3600_000;
 export const DAY_MS = 24 * HOUR_MS;

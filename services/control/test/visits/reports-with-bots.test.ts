@@ -11,7 +11,7 @@ import { SESSIONS } from '../../src/reports/report-sql.ts';
 import { statsReport } from '../../src/reports/stats-report.ts';
 import { choicesOf, DAY_MS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
 
-/** Compares reports with bots that read the rows near the period with the same reports from `sessions`. Some rows of visits are rows of a bot. */
+/** Compares reports that include bots: from the rows near the period, and from the view `sessions`. In some visits, some rows are from a bot. */
 const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** From and to, in hours after `T0`. */
 const SPANS = [
@@ -43,7 +43,7 @@ test.each([['stats'], ['bot'], ['bot_reason'], ['page'], ['event'], ['country'],
       const [fromHours, toHours] = SPANS[nth % SPANS.length] ?? SPANS[0];
       const query = {
         ...{ from: timeOf(fromHours), to: timeOf(toHours), bots: 'include', steps: [] },
-        // A filter on bots needs rows of bots, and two filters leave visits that have both a bot and other rows.
+        // Half of the breakdowns by bot also filter by a bot. They then find visits that have rows of the bot and other rows.
         filters: name === 'bot' && nth % 2 === 0 ? [...texts, 'bot:is:Googlebot'] : texts,
       };
       const read = await readReportRequest(SITE_OF_ROWS, query, deps, { by });

@@ -23,7 +23,10 @@ import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { builtRun } from '../../src/visit-slots/built-run.ts';
 import { choicesOf, DAY_MS, DAYS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
 
-/** Compares reports that read slots (docs/glossary.md) with the same reports over rows only. `WEIR_SLOT_SEED` repeats the rows and the questions of a run. */
+/**
+ * Compares reports that read slots (docs/glossary.md) with the same reports over rows only. `WEIR_SLOT_SEED` repeats the rows and the questions of a
+ * run.
+ */
 const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const choices = choicesOf(SEED);
 const { pick, chance } = choices;

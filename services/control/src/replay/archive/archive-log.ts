@@ -30,15 +30,15 @@ export interface ArchiveLogDeps {
 }
 
 export interface ArchiveLog {
-  /** An event log whose only partition is the run. */
+  /** An event log whose only partition contains the records of the run. */
   readonly eventLog: EventLog;
   /** Resolves when the consumer has committed all delivered records of the run. The value is their highest raw offset plus 1. */
   readonly finished: Promise<number>;
 }
 
 /**
- * Presents a run (archived segments of one partition) as an event log, so that the code of the writer can consume it. The records of a segment
- * are delivered only after the checksum of the whole segment was verified.
+ * Presents a run (archived segments of one partition) as an event log, so that the code of the writer can consume it. Verifies the checksum of a
+ * whole segment before it delivers the records of the segment.
  */
 export function createArchiveLog(deps: ArchiveLogDeps): ArchiveLog {
   const { run, eventLog } = deps;
@@ -116,7 +116,7 @@ async function consumeRun(
     rawNext = Math.max(rawNext, ...records.map((record) => rawOffsetOf(record) + 1));
   }
 
-  /** Delivers the records of a batch. Resolves with false if the consumer has sought another position or the signal aborts. */
+  /** Delivers the records of a batch. Resolves with false if the consumer has called `seek` or the signal aborts. */
   async function deliver(consumer: PartitionConsumer, batch: readonly StoredRecord[]): Promise<boolean> {
     let rest = batch.filter(({ offset }) => offset >= next);
     while (rest.length > 0) {
@@ -145,7 +145,7 @@ async function consumeRun(
     return true;
   }
 
-  /** Waits until the consumer has committed all delivered records, or has sought another position, or the signal aborts. */
+  /** Waits until the consumer has committed all delivered records, or has called `seek`, or the signal aborts. */
   async function untilCommitted(consumer: PartitionConsumer): Promise<void> {
     while (!signal.aborted && !sought && (committed?.offset ?? run.from) < next) {
       const woken = new AbortController();

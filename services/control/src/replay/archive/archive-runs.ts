@@ -11,15 +11,18 @@ import type { ReadableTables } from '../../steady-tables.ts';
 import { rawOffsetOf } from '../plan-replay.ts';
 import { CLOCKS_DIFFER_MS } from '../raw/plan-raw-replay.ts';
 
-/** Segments of one enriched partition without a gap between them: the offsets `from` to `to` of the topic, both included. */
+/**
+ * Archived segments of one partition of `events.enriched`, without a gap between them. `from` and `to`: the first and the last offset of the topic in
+ * them.
+ */
 export interface ArchiveRun {
   readonly logId: string;
   readonly partition: number;
   readonly from: number;
   readonly to: number;
   /**
-   * Set if the records before the run have expired in the archive. Those records contain the first outcome of every raw offset
-   * (docs/glossary.md) below `rawFrom`.
+   * Set if the archive has deleted the records before the run, because they were too old. The deleted records contain the first outcome of every raw
+   * offset (docs/glossary.md) below `rawFrom`.
    */
   readonly rawFrom?: number;
 }
@@ -38,15 +41,15 @@ export async function listRuns(
   });
 }
 
-/** Returns the part of a run that has not expired. The segments of the other part may still exist, because they are being deleted. */
+/** Returns the part of a run that has not expired. Segments of the other part may still exist while they are being deleted. */
 function remaining(run: ArchiveRun, expired: ExpiredStart | undefined): readonly ArchiveRun[] {
   if (expired === undefined || run.from > expired.next) return [run];
   return run.to < expired.next ? [] : [{ ...run, from: expired.next, rawFrom: expired.rawNext }];
 }
 
 /**
- * Selects the runs to read: the runs of earlier logs, and the runs of this log with records from before the position at which the replay
- * begins to read the topic. `records` is the number of records to read.
+ * Selects the runs to read: all runs of earlier logs, and those runs of this log that begin before the offset from which the replay reads the topic.
+ * `records`: the number of records to read.
  */
 export function neededRuns(
   runs: readonly ArchiveRun[],
@@ -61,8 +64,8 @@ export function neededRuns(
 }
 
 /**
- * Returns a text that says which rows would be missing after the replay: the archive has a gap in a partition, and the tables have no rows
- * of that partition. Records that have expired in the archive are no gap. Resolves with undefined if no rows would be missing.
+ * Returns a text that says which rows would be missing after the replay. Rows are missing if the archive has a gap in a partition and the tables have
+ * no rows of this partition. Records that have expired in the archive are no gap. Resolves with undefined if no rows would be missing.
  */
 export async function missingRows(
   { select }: Pick<ReadableTables, 'select'>,
@@ -123,10 +126,9 @@ export function segmentsGone({ logId, partition, to }: ArchiveRun, from: number)
 }
 
 /**
- * Finds the raw offset from which the records of a run can be used. Only the first outcome of a raw record counts, so the used records must
- * not be repeats of records from before the run. A run that does not begin at offset 0 can begin with repeats. Resolves with undefined if the
- * run is too short to show where the repeats end. If the records before the run have expired, `rawFrom` of the run shows where the
- * repeats end.
+ * Finds the raw offset from which the records of a run can be used. Only the first outcome of a raw record counts. A run that does not begin at
+ * offset 0 can begin with repeats: outcomes of raw records whose first outcome is before the run. Resolves with undefined if the run is too short to
+ * show where the repeats end. If the records before the run have expired, `rawFrom` shows it.
  */
 export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {
   let highest = -1;

@@ -5,10 +5,13 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { listExpiredStarts } from '@weir/runtime/archive/expired-start';
 
-/** The value of the column `reason` in rows `expired` of records that had expired in the archive. */
+/** The column `reason` of a row with the outcome `expired`, if the archive has deleted the record because of its age. */
 export const EXPIRED_IN_ARCHIVE = 'archive';
 
-/** Lists the records of earlier logs that have expired in the archive. `archived`: the ranges that the replay has read from the archive. */
+/**
+ * Lists the records of earlier event logs that the archive has deleted because of their age. `archived`: the ranges that the replay has read from the
+ * archive.
+ */
 export async function listExpired(
   store: ObjectStore,
   logId: string,
@@ -19,16 +22,15 @@ export async function listExpired(
     .filter((start) => start.logId !== logId)
     .map(({ storedAt, rawNext, ...place }) => {
       const firsts = rangesOf(archived, place).map(({ from }) => from);
-      // `rawNext` is too low if a damaged segment has expired. Records before the first one that the replay has read from the archive have
-      // expired too.
+      // If a damaged segment has expired, `rawNext` is too low. But all records before the first one that the replay has read have expired.
       const first = firsts.length === 0 ? 0 : Math.min(...firsts);
       return { logId: place.logId, partition: place.partition, rawNext: Math.max(rawNext, first), storedAt };
     });
 }
 
 /**
- * Divides the expired records into chunks, and leaves out full chunks of which the tables have all rows. The last chunk stays if it is not full.
- * `copied`: the number of copied rows of a chunk.
+ * Divides the expired records into chunks. Leaves out full chunks of which the tables have all rows. A last chunk that is not full stays. `copied`:
+ * the number of copied rows of a chunk.
  */
 export function expiredChunks(
   expired: readonly ExpiredRecords[],
@@ -45,8 +47,9 @@ export function expiredChunks(
 }
 
 /**
- * Inserts a row `expired` into the shadow tables (docs/glossary.md) for each raw offset of the chunk of which neither the tables nor the archive have a row.
- * The tables and the list of archived ranges do not change while a replay runs, so a repeat inserts the same rows with the same token.
+ * Inserts a row `expired` into the shadow tables (docs/glossary.md) for each raw offset of the chunk for which neither the live tables nor the
+ * archive have a row. The tables and the list of archived ranges do not change while a replay runs, so a repeat inserts the same rows with the same
+ * token.
  */
 export async function insertExpired(
   { analytics, shadow }: { readonly analytics: Pick<Analytics, 'change'>; readonly shadow: ShadowTables },

@@ -45,9 +45,9 @@ export function archiveOf({ archive }: Pick<ArchiveFillDeps, 'archive'>): Object
 }
 
 /**
- * Fills the shadow tables (docs/glossary.md) with the archived rows that are not replayed from the topic, one run after the other. A run is read by the code of
- * the live writer, so its inserts are protected in the same way. The commits of this writer are stored in the state of the replay. Resolves
- * with the new state when all runs are read, or with undefined when the work must stop before that.
+ * Fills the shadow tables (docs/glossary.md) from the archive with the rows that are not replayed from the topic. Reads one run (segments without a
+ * gap) after the other. The code of the live writer reads a run, so it inserts each row exactly once. The commits of this writer are stored in the
+ * state of the replay. Resolves with the new state when all runs are read, or with undefined when the work must stop before that.
  */
 export async function fillFromArchive(
   deps: ArchiveFillDeps,
@@ -80,7 +80,7 @@ export async function fillFromArchive(
   return { ...now, recordsCopied: recordsBefore };
 }
 
-/** Whether the segments that were being read have expired, so that this run now begins after the position of the reader. */
+/** Whether the segments that an earlier attempt was reading have expired, so that this run now begins after the position of the reader. */
 function isLost({ logId, partition, from }: ArchiveRun, { reading, archived = [] }: ReplayState): boolean {
   if (reading?.logId !== logId || reading.partition !== partition || reading.offset >= from) return false;
   return !archived.some(
@@ -122,7 +122,7 @@ async function readRun(
       if (!takesRow(row, start, request)) return undefined;
       return erased({ ...row, line: redriven.line(run.logId, run.partition, row) });
     },
-    // A run is delivered as fast as it can be read, so its batches are full.
+    // The writer need not wait for full batches: a run is delivered as fast as it can be read.
     expectsMore: () => false,
   });
   try {

@@ -3,8 +3,8 @@ import { type RecordsColumn, STAMP_COLUMNS } from '@weir/domain/records/records-
 
 /**
  * The columns of `records` whose values `weir replay diff` counts, by the step of the enricher that fills them. If only the counts of one column
- * differ, its step or the data that the step reads has changed. If more or fewer records became rows, the counts of all columns differ. Two of the keys are not steps: the columns of `outcome` show how the record ended,
- * which several steps decide, and the columns of `decode` have values of the raw record itself.
+ * differ, its step or the data that the step reads has changed. If more or fewer records became rows, the counts of all columns differ. Two of the
+ * keys are not steps: the columns of `outcome` show how the record ended, and the columns of `decode` have values of the raw record itself.
  */
 export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = {
   outcome: ['outcome', 'reason', 'rule_id'],
@@ -59,7 +59,7 @@ export const NOT_COUNTED: readonly RecordsColumn[] = [
 ];
 
 /**
- * The parts of the column `enrichment`, and the steps whose values each of them can change. `steps`: the code. `ua`: the library that
+ * The parts of the column `enrichment`, and the steps whose values each of them can change. `steps`: the version of the code. `ua`: the library that
  * reads user agents. `lists`: sources and bots. `geo`: the geo data.
  */
 export const VERSION_STEPS: Readonly<Record<string, readonly string[]>> = {

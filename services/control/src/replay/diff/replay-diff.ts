@@ -185,8 +185,8 @@ async function daysOf(deps: DiffDeps, params: Params): Promise<readonly DayDiff[
 }
 
 /**
- * The columns that have different values in the two sets of tables. The sum of a hash over all rows differs if a value has
- * another count. It takes one pass over each set, and most diffs have few changed columns.
+ * Finds the columns whose values differ between the two sets of tables, by comparing a sum of hashes for each column. This takes one pass over each
+ * set. Usually few columns differ, and only these are counted value by value.
  */
 async function changedColumns({ analytics, shadow }: DiffDeps, params: Params): Promise<ReadonlySet<string>> {
   const columns = Object.values(DIFF_COLUMNS).flat();

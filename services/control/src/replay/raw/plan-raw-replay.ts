@@ -17,15 +17,18 @@ export interface PlanRawDeps {
 export interface RawPlan {
   readonly starts: readonly ReplayStart[];
   /**
-   * Why some records are copied although they are in the scope of the replay and still in the topic. Undefined if there are no such
-   * records.
+   * Why some records are copied from the live tables and not enriched again, although the topic still has them and they are in the scope of the
+   * replay. Undefined if there are no such records.
    */
   readonly note: string | undefined;
 }
 
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them first. */
+/**
+ * Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them before the
+ * replay reads them.
+ */
 export const EXPIRES_SOON_MS = DAY_MS;
 /**
  * The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds
@@ -33,7 +36,6 @@ export const EXPIRES_SOON_MS = DAY_MS;
  */
 export const CLOCKS_DIFFER_MS = HOUR_MS;
 
-/** Finds the position at which the replay from raw of each partition begins. */
 export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Promise<RawPlan> {
   const { eventLog, analytics, clock, rawRetentionMs } = deps;
   const raw = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
@@ -62,8 +64,8 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
 }
 
 /**
- * Returns the time since which the salts of all records still exist. Resolves with undefined if the salts of all records in the log exist, or
- * if there is no salt. The oldest salts are deleted first, so the oldest existing salt shows this time.
+ * Returns the time since which the salts (docs/glossary.md) of all records still exist. Resolves with undefined if the salts of all records in the
+ * log exist, or if there is no salt. The oldest salts are deleted first, so the oldest existing salt shows this time.
  */
 async function saltsFrom(
   { eventLog, registry, clock, rawRetentionMs }: PlanRawDeps,

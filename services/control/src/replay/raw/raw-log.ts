@@ -24,15 +24,15 @@ export interface RawLogDeps {
 }
 
 /**
- * The replay stops at a record that expires within this time (at most a quarter of the retention), because the salts of the record could be
- * deleted before it is enriched.
+ * The replay stops at a record that expires within this time (at most a quarter of the retention), because the salts (docs/glossary.md) of the record
+ * could be deleted before the enricher processes it.
  */
 const TIME_LEFT_MS = 5 * 3600_000;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Returns an event log for the enricher of a replay. Its `events.raw` begins with the first record of the replay, and delivers only the
- * records that the gate admits. Its `events.enriched` is the topic `events.replayed`.
+ * Returns an event log for the enricher of a replay. Its `events.raw` begins with the first record of the replay, and delivers only the records that
+ * the gate (replay-gate.ts) admits. Its `events.enriched` is the topic `events.replayed`.
  */
 export function createRawLog(deps: RawLogDeps): EventLog {
   const { eventLog, run, starts, gate, clock, redriven, rawRetentionMs } = deps;
@@ -49,8 +49,8 @@ export function createRawLog(deps: RawLogDeps): EventLog {
   }
 
   /**
-   * Removes the bytes of a record that the live enricher made a dead letter of, and that was redriven (redriven-rows.ts). The enricher makes a
-   * dead letter of a record without bytes. The writer of the replay then stores the dead letter of the live tables instead of the new one.
+   * Removes the bytes of a record that the live enricher made a dead letter of, and that was redriven (redriven-rows.ts). Without bytes, the record
+   * becomes a dead letter in the replay too. The writer of the replay then stores the dead letter of the live tables instead.
    */
   const hidden = (partition: number, record: StoredRecord): StoredRecord =>
     redriven.isHidden(eventLog.logId, partition, record.offset) ? { ...record, value: NO_BYTES } : record;
@@ -105,7 +105,7 @@ export function createRawLog(deps: RawLogDeps): EventLog {
     },
     async read(topic, partition, from, bytesMax) {
       const records = await eventLog.read(nameOf(topic), partition, from, bytesMax);
-      // Without headers a record has no raw offset, so the enricher ignores the outcomes of other replays.
+      // The records of other replays lose their headers. Without headers, a record has no raw offset, so the enricher ignores it.
       return topic === TOPIC_ENRICHED
         ? records.map((record) => (isOfRun(record, run) ? record : { ...record, headers: {} }))
         : records;

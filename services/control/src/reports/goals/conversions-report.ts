@@ -26,7 +26,6 @@ interface Conversions {
   readonly visitors: number;
 }
 
-/** Answers the report of goals: the conversions of each goal in the period. */
 export async function goalsReport(request: ReportRequest, goals: readonly Goal[], deps: ReportDeps): Promise<object> {
   const statement = goalsStatement(request.scope, goals);
   const found = await ask(statement, deps);

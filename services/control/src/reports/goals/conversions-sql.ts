@@ -112,8 +112,8 @@ function matched(goals: readonly Action[], parameters: Parameters): string {
 }
 
 /**
- * Sums payments (`PAID`: those whose amount is a decimal number, refunds included). The sum has 76 digits, so that it cannot overflow. `payments_log` has
- * the same payments as the view `payments`, which also finds out where each of them came from, from the whole history of the site.
+ * Sums payments, refunds included. The sum has 76 digits, so that it cannot overflow. `PAID` has the payments whose amount is a decimal number. It
+ * reads `payments_log`, because the view `payments` also finds the source of each payment in the whole history of the site.
  */
 const SUM_PAID = 'paid.currency AS currency, toString(sum(toDecimal256(paid.amount, 18))) AS amount';
 const PAID = `(

@@ -12,7 +12,10 @@ import { statementView } from '../report-view.ts';
 import { askStats } from '../stats-report.ts';
 import { bucketStart, type OverviewZone, overviewStatement, presentStatement, startOfKey } from './overview-sql.ts';
 
-/** The maximum number of buckets. With `OVERVIEW_SITES_MAX` sites, the statement returns fewer rows than a user's query may return. */
+/**
+ * The maximum number of buckets. It is so low that even with `OVERVIEW_SITES_MAX` sites, the statement does not return more rows than a user's query
+ * may return.
+ */
 export const OVERVIEW_BUCKETS_MAX = 180;
 export const OVERVIEW_SITES_MAX = 500;
 
@@ -34,8 +37,8 @@ interface SiteNumbers {
 }
 
 /**
- * Answers the report over all sites. One statement reads all sites with fewer than `ownMin` rows. It groups their whole history, so each
- * larger site has statements of its own, those of `stats`, which usually read only the rows and the slots (docs/glossary.md) of the period.
+ * Answers the report over all sites. One statement reads all sites with fewer than `ownMin` rows, and groups their whole history. Each larger site
+ * has the statements of the stats report, which usually read only the rows and the slots (docs/glossary.md) of the period.
  */
 export async function overviewReport(
   request: OverviewRequest,
@@ -44,7 +47,8 @@ export async function overviewReport(
 ): Promise<Checked<object>> {
   const { sites, withBots, withExplanation } = request;
   const nowMs = deps.clock();
-  // The default interval depends on the length of the period, which can differ by an hour between time zones. All zones use the default interval of UTC.
+  // The default interval depends on the length of the period, which can differ by an hour between time zones. All zones use the default interval of
+  // UTC.
   const inUtc = await readOverviewPeriod(request.period, 'UTC', nowMs);
   if ('problem' in inUtc) return inUtc;
   const interval = request.interval ?? defaultInterval(inUtc.value);

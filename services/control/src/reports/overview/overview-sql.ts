@@ -14,7 +14,10 @@ export interface OverviewZone {
   readonly starts: readonly number[];
 }
 
-/** One row for each site with visitors in the last minutes before `nowMs`: the visitors that the realtime report of the site counts in `last_5_minutes`. */
+/**
+ * The statement returns one row for each site with visitors in the last minutes before `nowMs`: the visitors that the realtime report of the site
+ * counts in `last_5_minutes`.
+ */
 export function presentStatement(siteIds: readonly string[], nowMs: number, withBots: boolean): Statement {
   const parameters = createParameters();
   const sites = parameters.put('sites', 'Array(String)', siteIds);

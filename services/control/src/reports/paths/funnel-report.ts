@@ -10,7 +10,6 @@ export interface FunnelOf {
   readonly withinMs: number;
 }
 
-/** Answers the funnel report: the number of visitors who reached each step. */
 export async function funnelReport(
   request: ReportRequest,
   { steps, withinMs }: FunnelOf,

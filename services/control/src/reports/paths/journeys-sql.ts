@@ -3,9 +3,9 @@ import { reportParts } from '../visits/report-parts.ts';
 import { NO_KEY } from '../visits/visit-rows.ts';
 
 /**
- * One row for each page before the page (`list` is `previous`), each page after it (`next`), and one for the page itself (`page`). A view without
- * a page before or after it counts for the empty page. Views with the same time are in the order that decides the entry and the exit of their
- * visit (row-visits.ts).
+ * The statement returns one row for each page before the page (`list` is `previous`), each page after it (`next`), and one for the page itself
+ * (`page`). The page before the first view of a visit, and the page after its last view, is the empty text. Views with the same time are in the order
+ * that decides the entry and the exit of their visit (row-visits.ts).
  */
 export function journeysStatement(scope: Scope, page: string, rowsMax: number): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, ['pathname', 'event_id']);

@@ -3,7 +3,6 @@ import type { ReportDeps, ReportRequest } from '../report-request.ts';
 import { headView, statementView } from '../report-view.ts';
 import { propertiesStatement } from './properties-sql.ts';
 
-/** Answers which custom properties occur in the period. */
 export async function propertiesReport(request: ReportRequest, limit: number, deps: ReportDeps): Promise<object> {
   // One more row than requested shows whether there are more properties.
   const statement = propertiesStatement(request.scope, limit + 1);

@@ -3,8 +3,8 @@ import { countVisitors, type Scope, type Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
 
 /**
- * One row for each custom property that rows of the period have. The properties with the most events come first. Names that are not valid in the
- * dimension `property:NAME` are left out.
+ * The statement returns one row for each custom property that rows of the period have. The properties with the most events come first. Names that are
+ * not valid in the dimension `property:NAME` are left out.
  */
 export function propertiesStatement(scope: Scope, rowsMax: number): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, ['JSONAllPaths(properties) AS property_names']);

@@ -2,7 +2,6 @@ import { dimensionOf } from '../dimensions.ts';
 import type { Scope, Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
 
-/** The lists of the realtime report, each with its dimension. */
 export const REALTIME_LISTS = { pages: 'page', sources: 'source', countries: 'country' } as const;
 export type RealtimeList = keyof typeof REALTIME_LISTS;
 
@@ -12,9 +11,9 @@ export const RECENT_MINUTES = 5;
 export const PERIOD_MS = MINUTES * MINUTE_MS;
 
 /**
- * One row for each value of each list (`list` is a `RealtimeList`), for each minute that is not empty (`minute`; the value is its
- * number, from 0), for the whole period (`all`) and for its last 5 minutes (`recent`). One statement returns all of these rows, because the
- * preparation of a statement takes most of the time of this report.
+ * The statement returns one row for each value of each list (`list` is a `RealtimeList`), for each minute that is not empty (`minute`; the value is
+ * its number, from 0), for the whole period (`all`) and for its last 5 minutes (`recent`). It is a single statement, because the preparation of a
+ * statement takes most of the time of this report.
  */
 export function realtimeStatement(scope: Scope, rowsMax: number): Statement {
   const source = dimensionOf(REALTIME_LISTS.sources);

@@ -12,7 +12,7 @@ const OPPOSITES: Readonly<Partial<Record<FilterOperator, FilterOperator>>> = {
 };
 
 interface DoneScope {
-  /** The conditions for rows of `records` that count and have the type of the dimension. */
+  /** The conditions for the counted rows of `records` that have the type of the dimension (`doneType`). */
   readonly counted: readonly string[];
   readonly parameters: Parameters;
   /** The days that the report reads from `visit_slots`. The list of visitors is read from `visit_slots` too for these days. */
@@ -25,13 +25,13 @@ interface DoneScope {
  * of visitors, so they pass only the filters that exclude visitors.
  */
 export function doneCondition({ operator }: Filter, name: string, visitor: string): string {
-  // ClickHouse searches an array on the right side of IN from its start to its end for each row. A set of a subquery is a hash table.
+  // If the right side of IN is an array, ClickHouse searches the whole array for each row. The result of a subquery is a hash table instead.
   return `${visitor} ${operator in OPPOSITES ? 'NOT IN' : 'IN'} (SELECT arrayJoin(${listOf(name)}))`;
 }
 
 /**
- * The expression of the WITH clause that lists the visitors for `doneCondition`. It is a scalar subquery, because ClickHouse evaluates it once for a
- * statement, and the subquery of an IN once for each SELECT.
+ * The expression of the WITH clause that lists the visitors for `doneCondition`. It is a scalar subquery: ClickHouse evaluates a scalar subquery once
+ * per statement, but a subquery of an IN once per SELECT.
  */
 export function doneList(filter: Filter, name: string, { counted, parameters, built }: DoneScope): string {
   const { dimension } = filter;

@@ -1,6 +1,6 @@
 import { madeSessionId, SESSION_IDLE_MS } from '@weir/domain/records/made-session';
 
-/** Rows of one visitor that are stored with the same session ID, which Weir has made. */
+/** Rows of one visitor that are stored with the same session ID. Only session IDs that Weir has made, not those that a client has sent. */
 export interface SessionFragment {
   readonly visitorId: string;
   readonly storedId: string;
@@ -9,8 +9,9 @@ export interface SessionFragment {
 }
 
 /**
- * The IDs that are stored in rows and differ from the present IDs of the same sessions, with the present IDs. Equal to `findMoved` (visit-rows.ts):
- * fragments of a visitor that are at most 30 minutes apart are one session. Its ID is made from its start.
+ * Returns the sessions whose ID has changed since some of their rows were stored: the ID in these rows, and the present ID. The result equals that of
+ * `findMoved` (visit-rows.ts): fragments of a visitor that are at most 30 minutes apart are one session, and the ID of a session is computed from its
+ * start.
  */
 export function movedSessions(
   siteId: string,

@@ -12,16 +12,20 @@ import { DAY_MS } from '../../visit-slots/slot-sql.ts';
 import type { AskedScope } from '../report-sql.ts';
 import { dayOf, EXPIRED, hoursOf, movedHours, UNSTAMPED } from './visit-rows.ts';
 
-/** What a report needs to know before its statement: the builds of its days, and which kinds of unusual rows the site has. */
+/**
+ * What a report needs to know before its statement: which of its days can be read from slots (docs/glossary.md), and which kinds of unusual rows the
+ * site has.
+ */
 export interface PeriodFacts {
   /**
-   * The facts of the days near the period. `moved`: `late` is the number of rows of `moved_hours` of this day. `expired` and `unstamped`: the site
-   * has such a row, of any day.
+   * The facts of the days near the period. For the kind `moved`, the field `late` is the number of rows of `moved_hours` on this day. The kinds
+   * `expired` and `unstamped` say that the site has such a row on any day.
    */
   readonly days: readonly DayFact[];
   /**
-   * A text that changes when other sessions are moved, or other visits must be computed or have become longer than a day. Undefined if the
-   * site has expired rows, or rows without a stamp (docs/glossary.md): then sessions and visits can change while the facts stay the same.
+   * A text that changes when sessions near the period are moved, or when visits are added to `visits_computed`, for example because they have become
+   * longer than a day. Undefined if the site has expired rows, or rows without a stamp (docs/glossary.md): then sessions and visits can change while
+   * the facts stay the same.
    */
   readonly version: string | undefined;
 }
@@ -47,8 +51,8 @@ const UNUSUAL: readonly string[] = [
 ];
 
 /**
- * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share it if they ask at the same time, as those of
- * a dashboard do.
+ * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share it if they ask at the same time, as
+ * those of a dashboard do.
  */
 export async function readPeriodFacts(
   { siteId, period }: Pick<AskedScope, 'siteId' | 'period'>,
@@ -66,6 +70,6 @@ export async function readPeriodFacts(
     return Number(row.late) > 0 ? [dayFact({ ...row, kind: 'flag' })] : [];
   });
   const isShared = !days.some(({ kind }) => kind === 'expired' || kind === 'unstamped');
-  // The order of the rows of a UNION is random.
+  // Sorted, because the rows of a UNION come in random order.
   return { days, version: isShared ? JSON.stringify(rows.map((row) => JSON.stringify(row)).sort()) : undefined };
 }

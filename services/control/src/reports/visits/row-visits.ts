@@ -22,7 +22,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   exit_path: `argMaxIf(pathname, if(type = 'pageview', ${PLACE_AFTER_ALL}, ${PLACE}), ${IS_VISIT})`,
 };
 
-/** The condition for groups of rows that are a visit. */
+/** The HAVING condition for a session that is a visit: it has a counted row that no server has sent. */
 export const IS_SESSION = `max(${IS_VISIT})`;
 
 export function rowVisitColumn(name: string): string {

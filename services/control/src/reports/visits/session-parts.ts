@@ -12,7 +12,10 @@ import {
 } from '../report-sql.ts';
 
 interface SessionParts extends ReportParts {
-  /** Like `hits`, but always joined with the visits. ClickHouse evaluates `visit` again wherever a statement names it. */
+  /**
+   * Like `hits`, but always joined with the visits. `hits` is joined only if necessary, because ClickHouse evaluates `visit` again each time that a
+   * statement names it.
+   */
   readonly hitsWithVisits: string;
 }
 

@@ -13,13 +13,13 @@ const UNION = '\n  UNION ALL\n  ';
 /** The numbers of a visit, from `begun`. */
 const OF_BEGUN = ['visits', 'bounces', 'seconds', 'views'].map((name) => `toUInt32(begun.${name}) AS ${name}`);
 const OF_SLOT = ['toUInt32(1) AS visits', 'bounces', 'seconds', 'views'];
-/** Each slot of a visit has the same numbers. */
+/** All slots of a visit have the same values in these columns, so `any` returns the numbers of the visit. */
 const OF_VISIT = ['toUInt32(1) AS visits', 'any(bounces)', 'any(seconds)', 'any(views)'];
 const NO_VISIT = ['visits', 'bounces', 'seconds', 'views'].map((name) => `toUInt32(0) AS ${name}`);
 const HIT_COUNTS = ["toUInt32(hit.type = 'pageview') AS pageviews", "toUInt32(hit.type = 'event') AS events"];
 const slotMs = (column: string): string => `toInt64(toUnixTimestamp(${column})) * 1000`;
 
-/** Rows with the columns `moment` (Unix milliseconds), `visitor_key`, `pageviews` and `events`. */
+/** A SELECT of rows with the columns `moment` (Unix milliseconds), `visitor_key`, `pageviews` and `events`. */
 export function countedHits(scope: SlotScope, { parameters, hits }: ReportParts): string {
   const slots = slotsOf(scope, undefined, parameters);
   const counts = [`${slots.pageviews} AS pageviews`, `${slots.events} AS events`];
@@ -29,7 +29,7 @@ export function countedHits(scope: SlotScope, { parameters, hits }: ReportParts)
   ].join(UNION);
 }
 
-/** Rows with the columns `moment`, `visits`, `bounces`, `seconds` and `views`. */
+/** A SELECT of rows with the columns `moment`, `visits`, `bounces`, `seconds` and `views`. */
 export function countedVisits(scope: SlotScope, { parameters }: ReportParts): string {
   const slots = slotsOf(scope, undefined, parameters);
   const one = [`${slotMs('began')} AS moment`, ...OF_SLOT];
@@ -45,9 +45,9 @@ export function countedVisits(scope: SlotScope, { parameters }: ReportParts): st
 }
 
 /**
- * Rows with the columns `value_key` (the hash of the value of the dimension), `has_text`, `value` (empty without `has_text`), `visitor_key`
- * (`NO_KEY` in rows that count only visits), `pageviews`, `events`, `visits`, `bounces`, `seconds` and `views`. For each value, at least the rows of
- * its hits have the text.
+ * A SELECT of rows with the columns `value_key` (the hash of the value of the dimension), `has_text`, `value` (empty without `has_text`),
+ * `visitor_key` (`NO_KEY` in rows that count only visits), `pageviews`, `events`, `visits`, `bounces`, `seconds` and `views`. For each value, at
+ * least the rows of its hits have the text.
  */
 export function countedValues(scope: SlotScope, by: Dimension, { parameters, hits, hitValue }: ReportParts): string {
   const slots = slotsOf(scope, by, parameters);

@@ -22,9 +22,9 @@ const isInArray = ({ name }: Dimension): boolean => name in ARRAYS;
 const columnOf = ({ name, sql }: Dimension): string => (name === 'origin' ? 'origin' : sql);
 
 /**
- * Whether slots can answer a report. They have no rows of bots, no events of Weir itself and no properties. They cannot count rows with both a
- * certain page and a certain event name, because the arrays of a slot do not say which page an event belongs to. The buckets must begin on half
- * hours of UTC, because a slot has the rows of half an hour.
+ * Whether slots (docs/glossary.md) can answer a report. Slots have no rows of bots, no events of Weir itself and no properties. They cannot count
+ * rows with both a certain page and a certain event name, because the arrays of a slot do not say which page an event belongs to. The buckets must
+ * begin on half hours of UTC, because a slot has the rows of half an hour.
  */
 export function isInSlots(
   { withBots, withInternalEvents = false, filters }: AskedScope,
@@ -72,7 +72,7 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
     ...runConditions(built, parameters),
     ...named
       .filter(({ filter }) => !isInArray(filter.dimension))
-      // The SELECTs of slot-counts.ts have other columns with the name `visitor_key`.
+      // The name of the table is necessary: the SELECTs of slot-counts.ts define other columns with the name `visitor_key`.
       .map((one) => filterCondition(one, columnOf(one.filter.dimension), 'visit_slots.visitor_key', parameters)),
   ];
   const value = by === undefined ? '' : columnOf(by);

@@ -25,9 +25,9 @@ import {
 } from './visit-rows.ts';
 
 /**
- * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session
- * to compute the visits. A row's value of a visit dimension comes from the stamp of the row. Rows without a valid stamp are joined with
- * their visits instead. If the report uses the exit page, which no stamp has, all rows are joined.
+ * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session to compute
+ * the visits. For a row, the value of a dimension of visits comes from the stamp (docs/glossary.md) of the row. A row without a valid stamp is joined
+ * with its visit instead. No stamp has the exit page, so a report that uses it joins all rows.
  */
 export function stampedParts(
   scope: Scope & { readonly visits: { readonly of: 'rows' } },
@@ -56,10 +56,10 @@ export function stampedParts(
   ];
   const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
   // If the report includes bots, a row of a bot can pass the filters and belong to a visit. `visit` is computed without the rows of bots, so the
-  // names of the visit come from `hit`.
+  // values of the dimension (`names`) come from `hit`.
   const isNamedByHits = scope.withBots && name !== '';
-  // No visit of a counted row continues for more than a day beyond the period (visit-source.ts). But a row of a bot can name a visit that does not reach
-  // the period.
+  // No visit of a counted row continues for more than a day beyond the period (visit-source.ts). But a row of a bot can have the session ID of a
+  // visit that does not reach the period.
   const visitSpanMs = scope.withBots ? SPAN_MS : VISIT_MS_MAX;
   const visitTable = (onlyComputed: boolean): string => `
 (

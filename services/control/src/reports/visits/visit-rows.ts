@@ -6,11 +6,11 @@ import type { Period } from '../period.ts';
 
 export const OF_SITE = "outcome = 'row' AND site_id = {site:String}";
 export const HOUR_MS = 3600_000;
-/** A visit whose stamps can be used is at most this long: the enricher marks longer visits. */
+/** A visit whose stamps (docs/glossary.md) can be used is at most this long. The enricher flags longer visits. */
 export const VISIT_MS_MAX = 24 * HOUR_MS;
 /**
- * Unusual visits, moved sessions and the visits of bots' rows are searched up to this long before and after the period. `visitSourceOf`
- * (visit-source.ts) finds out whether a visit continues for more than a day beyond the period.
+ * Reports search for unusual visits, moved sessions (docs/glossary.md) and visits of bots' rows up to this long before and after the period.
+ * `visitSourceOf` (visit-source.ts) finds out whether a visit continues for more than a day beyond the period.
  */
 export const SPAN_MS = 2 * VISIT_MS_MAX;
 
@@ -47,8 +47,8 @@ export const movedHours = (skips: boolean): string => `moved_hours
       }`;
 
 /**
- * Selects the visitors near the period whose sessions have moved (`made_for`), and for each the session IDs that are stored in rows (`fragment_id`;
- * only IDs that Weir has made), with the times `began` and `ended` of the rows with this ID.
+ * Selects the visitors near the period whose sessions have moved (`made_for`). For each of them, selects the session IDs that are stored in rows
+ * (`fragment_id`; only IDs that Weir has made). `began` and `ended` are the first and the last time of the rows with this ID.
  */
 export const movedFragments = (skips: boolean): string => {
   const movedVisitors = `SELECT visitor_id FROM ${movedHours(skips)}`;
@@ -74,9 +74,9 @@ export const movedFragments = (skips: boolean): string => {
 };
 
 /**
- * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. It is the view `session_moves`
- * (schemas/clickhouse/023_moves_of_sites.sql) for the visitors near the period: the view itself reads the rows of all visitors with moved sessions.
- * `movedSessions` (moved-sessions.ts) computes the same from fragments.
+ * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. This is the view `session_moves`
+ * (schemas/clickhouse/023_moves_of_sites.sql), limited to the visitors near the period: the view itself reads the rows of all visitors with moved
+ * sessions. `movedSessions` (moved-sessions.ts) computes the same from fragments.
  */
 export const findMoved = (skips: boolean): string => `(
   SELECT (groupArray(fragment_id), groupArray(session_id))
@@ -113,14 +113,14 @@ export const findMoved = (skips: boolean): string => `(
 )`;
 export const FIND_MOVED = findMoved(false);
 export const EXPIRED = "site_id = {site:String} AND outcome = 'expired'";
-/** Without the rows of bots, which have no stamp and no visit. */
+/** Rows without a stamp that belong to a session, except the rows of bots, which never have a stamp. */
 export const UNSTAMPED = `${OF_SITE} AND visit_stamp = 0 AND bot = '' AND session_id != ''`;
 export const nearPeriod = (skips: boolean, spanMs = SPAN_MS): string =>
   `${rowsBetween(msAt('from', -spanMs), msAt('to', spanMs))}${skips ? ` AND ${rowsOutside('{skip_from:Int64}', '{skip_to:Int64}')}` : ''}`;
 /** The hash of a row without a visitor or a visit. */
 export const NO_KEY = "sipHash64('')";
 
-/** The unusual rows that `visitSourceOf` (visit-source.ts) has found near the period. Statements omit the parts that they do not need without such rows. */
+/** The unusual rows that `visitSourceOf` (visit-source.ts) has found near the period. Without such rows, statements omit the parts for them. */
 export interface NearVisits {
   /**
    * Two arrays: the session IDs as stored in rows, and the present IDs of the same sessions. Undefined if there are too many for a
@@ -152,7 +152,7 @@ export function movedSql(near: NearVisits, parameters: Parameters): readonly str
 
 export const MOVED_KEYS =
   'arrayMap(id -> sipHash64(id), moved.1) AS moved_from, arrayMap(id -> sipHash64(id), moved.2) AS moved_to';
-/** The hash of the session ID of a row, as in `events`. */
+/** The hash of the present session ID of a row, as in `events`. */
 export const MOVED_KEY = 'transform(records.session_key, moved_from, moved_to)';
 export const sessionKey = (near: NearVisits): string => (hasMoved(near) ? MOVED_KEY : 'records.session_key');
 

@@ -40,11 +40,11 @@ const FIRST: Span = [msAt('from', 0), msAt('from', VISIT_MS_MAX + HOUR_MS)];
 const LAST: Span = [msAt('to', -VISIT_MS_MAX - HOUR_MS), msAt('to', 0)];
 const AFTER: Span = [msAt('to', VISIT_MS_MAX - HOUR_MS), msAt('to', SPAN_MS)];
 /**
- * The statement that searches for a visit with rows in the period, and more than a day before or after it. Consecutive rows of a visit are at most a
- * day apart, unless a client uses a session ID again later: start-visit-checks.ts flags visits with rows far apart. So the visit has rows in the
- * first or last day of the period and in the second day beyond it. Each span is an hour longer than that, so that periods that differ by less than
- * an hour often share the statement. So it can find a visit that does not continue that long, and also one whose hash is that of another session.
- * The report then reads `sessions`, which is slower but also exact.
+ * The statement that searches for long visits: visits with rows in the period, and rows more than a day before or after it. Consecutive rows of a
+ * visit are at most a day apart, unless a client uses a session ID again later (start-visit-checks.ts flags such visits). So a long visit has rows in
+ * the first or last day of the period, and in the second day beyond it. Each span is an hour longer than these days, so that periods that differ by
+ * less than an hour often share the statement. The statement can therefore also find a shorter visit, or a visit whose hash is that of another
+ * session. The report then reads `sessions`, which is slower but also exact.
  */
 function longStatement({ siteId, period }: AskedScope, near: NearVisits, hasStart: boolean): Statement {
   const parameters = createParameters();
@@ -66,17 +66,18 @@ LIMIT 1`;
 }
 
 /**
- * If there are more moved sessions than this, or more rows of `moved_hours`, the sessions are not passed to the report as a parameter. The statement
- * of the report then finds them. The reason is that ClickHouse limits a parameter to 128 KiB.
+ * ClickHouse limits a parameter to 128 KiB. If there are more moved sessions than this, or more rows of `moved_hours`, the report does not get the
+ * sessions as a parameter: its own statement finds them.
  */
 const MOVED_MAX = 3_000;
 const FRAGMENTS_MAX = 20_000;
 
 /**
- * Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. A report that reads the slots (docs/glossary.md) of the
- * days `built` needs only the rows before and after these days. The rows near the period do not suffice for exact numbers if
- * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flag`), for example
- *   because an erasure has removed some of them,
+ * Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. A report that reads the slots
+ * (docs/glossary.md) of the days `built` needs only the rows before and after these days. The rows near the period do not suffice for exact numbers
+ * if
+ * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flag`), for example because an
+ *   erasure has removed some of them,
  * - a visit continues for more than a day beyond the period (`longStatement`).
  */
 export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
