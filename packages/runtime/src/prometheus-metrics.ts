@@ -57,7 +57,7 @@ export interface ConsumeMetrics {
   dead(partition: number): void;
   /** Sets the age of the oldest record of the batch that was delivered last. */
   delay(partition: number, seconds: number): void;
-  /** Call it while that batch waits, for example because an insert failed: its age grows. */
+  /** Call it while the last delivered batch waits, for example because an insert failed. Increases the delay by the time that has passed. */
   waiting(partition: number): void;
   /** Call it when the partition is assigned. Its alarm is 0, and the counters that cause alerts exist. */
   assigned(partition: number): void;
@@ -119,7 +119,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
       if (last !== undefined) delay.set({ role, partition }, last.age + (performance.now() - last.at) / 1000);
     },
     assigned(partition) {
-      // Prometheus sees no increase of a counter that begins with 1.
+      // Creates the counters with 0, because Prometheus sees no increase of a counter whose first value is 1.
       alarms.inc({ role, partition }, 0);
       dead.inc({ role, partition }, 0);
       alarm.set({ role, partition }, 0);

@@ -12,7 +12,7 @@ import { traitText } from './trait-text.ts';
 interface Props {
   readonly data: Answer<'readTimeline'>;
   readonly person: PersonId;
-  /** Visitors whose link was removed, but which the profile may still have for a moment. */
+  /** The visitors that were unlinked on this page. The profile can still contain them for a moment. */
   readonly unlinked: readonly string[];
   readonly onUnlinked: (visitorId: string) => void;
 }

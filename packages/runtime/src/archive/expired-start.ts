@@ -13,7 +13,7 @@ interface Place extends Pick<SegmentRange, 'topic' | 'logId' | 'partition'> {
  * them. The records from `next` on are those that remain.
  */
 export interface ExpiredStart extends Place {
-  /** Every raw record with a lower raw offset has its first outcome before `next`. For the topic `events.raw`, `rawNext` is equal to `next`. */
+  /** A raw offset: all raw records below it have their first outcome before `next`. In the topic `events.raw`, `rawNext` is equal to `next`. */
   readonly rawNext: number;
   /** Unix milliseconds: when the last expired segment was stored. */
   readonly storedAt: number;

@@ -79,11 +79,11 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
     }
   }
 
-  /** Resolves when the process has ended. */
+  /** Watches a process that accepts connections. Resolves when the process has ended. */
   async function watchAccepting(gateway: ForkedGateway, onAccepting: () => void): Promise<void> {
     const { pid, link } = gateway;
     accepting.add(gateway);
-    // It can have changed while the process started.
+    // The shortage of disk space can have changed while the process started.
     link.tell('setShortage', [shortage]);
     const source = totals.add(askProcess(() => link.call('metrics', [])));
     const endHeartbeat = watchHeartbeat({
