@@ -136,9 +136,8 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
 }
 
 /**
- * Deletes all backups except `made`, which was just made, and the newest other ones, so that `keep` are left. A clock that was wrong can have made
- * backups whose IDs are in the future. Then deletes the chunks that only the deleted backups used. If a backup that is kept cannot be read, deletes
- * no chunk.
+ * Keeps `keep` backups and deletes the older ones. Always keeps `made`, the new backup: backups that were made with a wrong clock can have newer IDs.
+ * Then deletes the chunks that only the deleted backups used. If a kept backup cannot be read, deletes no chunk.
  */
 async function expireBackups(
   objects: ObjectStore,

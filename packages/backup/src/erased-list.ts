@@ -17,9 +17,9 @@ export interface ErasedList {
 const NAME = 'erased.json';
 
 /**
- * Adds a list of tombstones to the list in a place of backups. Tombstones of the older list stay, because another installation can have written
- * them: this installation can be a restored copy of it. The list is then complete only up to the time of the older list (`at`), because this
- * installation does not know all erasures.
+ * Adds the tombstones of this installation to the list in a place of backups. The list can already have tombstones that this installation does not
+ * know, if it was restored from an older backup of another installation. These tombstones stay, and `at` is the older time: later erasures of the
+ * other installation can be missing.
  */
 export async function writeErasedList(objects: ObjectStore, list: ErasedList): Promise<void> {
   for (;;) {

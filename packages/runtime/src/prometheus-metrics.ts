@@ -46,7 +46,7 @@ export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_e
 
 /** Metrics of a consuming role. Labels: `role`, `partition`. */
 export interface ConsumeMetrics {
-  /** Counts processed records. Only the enricher also counts repeats here. */
+  /** Counts processed records. Only the enricher also counts repeats here (records that were processed before). */
   records(partition: number, count: number): void;
   /** Counts records that were processed before, and therefore had no effect. */
   repeats(partition: number, count: number): void;
@@ -135,7 +135,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
 
 /** Metrics of the enricher's state. */
 export interface StateMetrics {
-  /** Counts a new epoch of the state store: a part of its content may have been lost. */
+  /** Counts a new epoch of the state store (docs/glossary.md), which begins when a part of its content may have been lost. */
   began(): void;
   /** Sets the number of partitions whose state may still be incomplete. Above 0, records with an idempotency key wait. */
   waiting(partitions: number): void;

@@ -129,7 +129,7 @@ test('a backup that takes the number of a swap is refused, and the swap keeps it
   const eventLog = {
     logId: 'log',
     async positions() {
-      // The swap begins after the backup has seen that the writer is not paused.
+      // A replay begins a swap (docs/glossary.md) after the backup has seen that the writer is not paused.
       pause ??= { swap: 1, owner: 'swap', over: false, requestedAt: Date.now() };
       return [{ partition: 0, committed: 0, metadata: JSON.stringify({ n: 0, p: 1 }) }];
     },

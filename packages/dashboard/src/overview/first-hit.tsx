@@ -20,7 +20,7 @@ export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => 
     path: { site_id },
     query: { period: 'all', bots: 'include' },
     refresh: { min: 3_000, max: 10_000 },
-    // Only a report without rows is repeated, which is cheap.
+    // The report is repeated only until it has rows. Without rows, it is cheap.
     until: hasRows,
   });
   const client = useQueryClient();

@@ -17,7 +17,7 @@ interface Props {
   readonly onUnlinked: (visitorId: string) => void;
 }
 
-/** The fields, traits and visitors of a person. A visitor can be unlinked from the user. */
+/** The fields, traits and visitors of a person. The link between a visitor and the user can be removed. */
 export function PersonFacts({ data: { profile }, person, unlinked, onUnlinked }: Props) {
   const { t, time } = useTexts();
   const site = useSite();

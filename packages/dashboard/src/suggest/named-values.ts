@@ -14,7 +14,7 @@ const pairs = (alphabet: string): readonly string[] =>
 /** False for a code that was replaced by a newer one. For example, the former code DD would have the same name as DE. */
 const isCurrent = (tag: string): boolean => Intl.getCanonicalLocales(tag)[0] === tag;
 
-/** The dimensions whose values the page shows by a name, for example a country instead of its code, with the known values. */
+/** The dimensions whose values the page shows by a name, for example a country instead of its code. Each has a function that lists all values. */
 const CODES: Readonly<Record<string, () => readonly string[]>> = {
   country: () => pairs('ABCDEFGHIJKLMNOPQRSTUVWXYZ').filter((code) => isCurrent(`und-${code}`)),
   language: () => pairs('abcdefghijklmnopqrstuvwxyz').filter(isCurrent),

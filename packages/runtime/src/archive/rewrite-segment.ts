@@ -8,8 +8,8 @@ import { type SegmentRange, segmentName } from './segment-name.ts';
 export type ChangeRecord = (record: StoredRecord) => StoredRecord;
 
 /**
- * The folder of the markers: one empty object for each rewritten segment, in a folder with the UTC day on which the segment was first
- * stored.
+ * The folder of the markers: one empty object for each segment (file of the archive) that was rewritten. Its name contains the UTC day on which the
+ * segment was first stored.
  */
 export const REWRITTEN_PREFIX = 'rewritten/';
 const DAY_CHARS = 10;

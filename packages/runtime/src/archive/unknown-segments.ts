@@ -22,7 +22,7 @@ export async function assertNoUnknownSegments(
 ): Promise<void> {
   const { logId } = eventLog;
   const folder = segmentFolder({ topic, logId, partition });
-  // The archive is listed before the commit is read: the archiver can store segments meanwhile.
+  // The archive is listed before the commit is read. In the other order, a segment that the archiver stores in between would count as unknown.
   const names: string[] = [];
   for await (const { name } of store.list(folder)) names.push(name);
   const starts = await listExpiredStarts(store, folder);

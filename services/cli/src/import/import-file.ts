@@ -22,7 +22,7 @@ export interface ImportSummary {
   readonly rows_appended: number;
   readonly skipped: Readonly<Record<string, number>>;
   readonly bad_lines: number;
-  /** Rows of a dump that the site had before. */
+  /** The number of rows of a dump that the site already had. */
   readonly rows_known: number;
   readonly seconds: number;
   /** True if the imported rows can be queried. */
@@ -61,8 +61,8 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
   const start = () =>
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
-  // The call is retried: the lease of a killed import expires only after 10 s, and Weir can refuse the call after 20 s while its processes elect
-  // the one that accepts imports.
+  // The call is retried. If an import of this file was killed, its lease expires only after 10 s. While the processes of Weir elect the one that
+  // accepts imports, the call can be refused after 20 s.
   const ledger = await patientCall(start, io.clock, sayWaiting, interrupted);
   const importPath = (step: string) => sitePath(siteId, 'imports', digest, step);
   const counts = newLineCounts();

@@ -158,7 +158,7 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
   };
 }
 
-/** Returns a function that asks a process. The result is undefined if the process does not answer in time, or ends. */
+/** Wraps a call to a gateway process. The result is undefined if the process does not answer in time, or ends. */
 function askProcess<Result>(call: () => Promise<Result>): () => Promise<Result | undefined> {
   const ask = answeredWithin(call, ANSWER_WITHIN_MS);
   return () => ask().catch(() => undefined);

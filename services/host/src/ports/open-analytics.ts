@@ -21,7 +21,7 @@ const RETRY_EVERY_MS = 500;
 export interface OpenAnalytics {
   readonly analytics: ClickhouseAnalytics;
   readonly shadow: ClickhouseShadow;
-  /** How another thread of this process opens the same tables. */
+  /** The settings with which another thread of this process opens the same tables. */
   readonly connection: ClickhouseConnection;
   /**
    * After a power loss, a repair can move parts of tables into another folder. Returns when the last of these parts will be removed, in Unix

@@ -34,7 +34,7 @@ export interface Ports {
    * `state_store_unavailable`.
    */
   readonly sharedClock: () => Promise<number>;
-  /** Check the engines' own settings. The caller repeats the checks at intervals. */
+  /** Checks of the settings of the engines. The caller repeats them at intervals. */
   readonly guardRails: readonly GuardRail[];
 }
 

@@ -71,8 +71,8 @@ export interface Weir {
 }
 
 /**
- * Starts the roles in this process. The process accepts requests as soon as the event log is available (after a restore of a backup: as soon as
- * the erased persons are erased again). Other roles may still wait for their engines.
+ * Starts the roles in this process. The process accepts requests as soon as the event log is available. Other roles may still wait for their
+ * engines. If a backup was restored, the process first erases again the persons whose records the backup brought back.
  */
 export function startWeir(options: StartOptions): Weir {
   const stack = createStack();

@@ -107,8 +107,8 @@ function run(
   }
   const worker = new Worker(entry, { workerData });
   let closing = false;
-  // A failure of the thread ends the process, like a failure of any other role. The next start continues the work. The thread alone cannot
-  // be restarted, because the records that it has in flight belong to this process.
+  // A failure of the thread ends the process, like a failure of any other role. The next start continues the work. The thread alone cannot be
+  // restarted, because the records that it was processing are assigned to this process.
   worker.on('error', (error) => {
     throw error;
   });
