@@ -118,7 +118,7 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
         .update(await readFile(join(part, CHECKSUMS)))
         .digest('hex');
       const same = former.get(folder);
-      // A chunk can be lost since the former backup. The part is then read and stored again.
+      // A chunk of the previous backup can have been lost. The part is then read and stored again.
       add(
         same?.key === key && same.chunks.every(repository.has)
           ? same

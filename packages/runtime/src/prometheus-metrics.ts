@@ -59,7 +59,7 @@ export interface ConsumeMetrics {
   delay(partition: number, seconds: number): void;
   /** Call it while the last delivered batch waits, for example because an insert failed. Increases the delay by the time that has passed. */
   waiting(partition: number): void;
-  /** Call it when the partition is assigned. Its alarm is 0, and the counters that cause alerts exist. */
+  /** Call it when the partition is assigned. Sets its alarm to 0, and creates the counters that cause alerts. */
   assigned(partition: number): void;
   /** Sets whether the partition has an alarm now. */
   alarmed(partition: number, hasAlarm: boolean): void;

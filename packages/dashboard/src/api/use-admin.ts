@@ -19,7 +19,7 @@ const STALE_MS = 10_000;
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     queryCache: new QueryCache({
-      // A 404 can mean that the site was removed. After a new request for the list of sites, the pages of a removed site close.
+      // A 404 can mean that the site was removed. Requests the list of sites again, so that the pages of a removed site close.
       onError: (error, { queryKey: [id] }) => {
         if (error instanceof AdminError && error.status === 404 && id !== 'listSites')
           void client.invalidateQueries({ queryKey: ['listSites'] });

@@ -56,7 +56,7 @@ export interface Config {
   /** Backups of the data folder: their schedule, and the defaults for backups on request. */
   readonly backup: BackupConfig;
   readonly s3: S3Settings;
-  /** For how long the tables keep rows of sites that do not set it themselves. */
+  /** How long the tables keep the rows of sites that have no retention of their own. */
   readonly keep: Keep;
 }
 

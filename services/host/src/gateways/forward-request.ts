@@ -3,7 +3,7 @@ import { createReplies } from '@weir/gateway/http/gateway-reply';
 import type { Handle } from '@weir/gateway/http/route';
 import { PEER_HEADER } from './forwarded-server.ts';
 
-/** Headers of one connection, which are not passed on (RFC 9110, 7.6.1), and the header that only this file sets. */
+/** Headers that are not passed on: those that belong to one connection (RFC 9110, 7.6.1), and `PEER_HEADER`, which only this file may set. */
 const OWN_CONNECTION = new Set([
   'connection',
   'expect',

@@ -23,7 +23,7 @@ export function openOwnState(
   { config, clock, disk }: OpenOwnStateDeps,
   log: LogWithUnread | undefined,
 ): Promise<StateStore> {
-  // First-seen keys (docs/glossary.md) must be kept until all later records of the window are processed. With Kafka, the enricher lags by at most the
+  // A first-seen key (docs/glossary.md) is needed until all possible duplicates are processed. With Kafka, the enricher lags by at most the
   // retention of the raw topic. The embedded log keeps unread records for longer: `oldestUnreadAt` then extends the time.
   const firstSeenKeptMs = config.rawRetentionHours * HOUR_MS + IDEMPOTENCY_WINDOW_MS;
   const unread = log && { oldestUnreadAt: () => log.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) };
