@@ -1,4 +1,5 @@
-// What docs/topics.md and schemas/topics/events.enriched.schema.json say about the column lists (packages/domain/src/records/records-columns.ts).
+// Makes the texts of docs/topics.md and schemas/topics/events.enriched.schema.json about the column lists
+// (packages/domain/src/records/records-columns.ts).
 import { typeOfColumn } from '../packages/domain/src/records/column-types.ts';
 import { RECORDS_COLUMNS_BY_VERSION } from '../packages/domain/src/records/records-columns.ts';
 
@@ -18,7 +19,7 @@ const JSON_TYPES = {
   object: { type: 'object' },
 };
 
-/** The page with the present column lists. Throws if the page has lost one of the places that name them. */
+/** Returns the page with the present column lists. Throws if the page no longer has a text that this function must replace. */
 export function topicsPage(page) {
   const rows = NEWEST.columns.map((column, index) => `| ${index + 1} | \`${column}\` | ${typeOfColumn(column)} |\n`);
   const counts = OLDER.map(({ version, columns }) => `Version ${version} has the columns 1 to ${columns.length}.`);

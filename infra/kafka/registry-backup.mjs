@@ -16,8 +16,8 @@ const topic = `${env.KAFKA_TOPIC_PREFIX ?? ''}registry`;
 /** The beginning of the keys that belong to the log itself: its ID and its number of partitions. */
 const OF_LOG = '\u0000';
 /**
- * The beginnings of the keys that a dump leaves out: rows about a replay name positions and tables at the time of the dump, and after a
- * restore Weir must not continue that replay.
+ * The beginnings of the keys that a dump leaves out. These rows are about a replay, with the positions and tables at the time of the dump. After a
+ * restore, Weir must not continue that replay.
  */
 const LEFT_OUT = ['replay/', 'pause/'];
 const RECORDS_PER_REQUEST = 500;

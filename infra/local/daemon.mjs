@@ -28,7 +28,7 @@ export function livePid(dir, mark) {
 function isAlive(pid, mark) {
   try {
     process.kill(pid, 0);
-    // The command line of a zombie process is empty. A zombie is dead, but its parent has not waited for it.
+    // A zombie process has ended, but its parent has not waited for it yet. Its command line is empty, so it does not count as alive.
     return !existsSync('/proc') || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
   } catch {
     return false;

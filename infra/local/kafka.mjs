@@ -67,7 +67,7 @@ function mavenArgs() {
 function format(properties, dir) {
   mkdirSync(dir, { recursive: true });
   const id = randomBytes(16).toString('base64url');
-  // One cluster ID in 64 begins with a dash. As a separate argument it would look like an option.
+  // One cluster ID in 64 begins with a dash. As a separate argument, without `--cluster-id=`, it would look like an option.
   const tool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${id}`, '-c', properties];
   const { status, stderr } = spawnSync('java', [...classpath(), ...tool], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`Kafka's storage could not be formatted: ${stderr}`);

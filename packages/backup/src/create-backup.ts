@@ -118,7 +118,7 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
         .update(await readFile(join(part, CHECKSUMS)))
         .digest('hex');
       const same = former.get(folder);
-      // A chunk can be lost since the former backup. The part is then read and stored again.
+      // A chunk of the previous backup can have been lost. The part is then read and stored again.
       add(
         same?.key === key && same.chunks.every(repository.has)
           ? same
@@ -136,9 +136,8 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
 }
 
 /**
- * Deletes all backups except `made`, which was just made, and the newest other ones, so that `keep` are left. A clock that was wrong can have made
- * backups whose IDs are in the future. Then deletes the chunks that only the deleted backups used. If a backup that is kept cannot be read, deletes
- * no chunk.
+ * Keeps `keep` backups and deletes the older ones. Always keeps `made`, the new backup: backups that were made with a wrong clock can have newer IDs.
+ * Then deletes the chunks that only the deleted backups used. If a kept backup cannot be read, deletes no chunk.
  */
 async function expireBackups(
   objects: ObjectStore,

@@ -17,13 +17,13 @@ export interface ErasedList {
 const NAME = 'erased.json';
 
 /**
- * Adds a list of tombstones to the list in a place of backups. Tombstones of the older list stay: another installation can have written
- * them, for example the one that a restore drill was made from. The list is then only complete up to the time of the older list (`at`),
- * because this installation does not know all erasures.
+ * Adds the tombstones of this installation to the list in a place of backups. The list can already have tombstones that this installation does not
+ * know, if it was restored from an older backup of another installation. These tombstones stay, and `at` is the older time: later erasures of the
+ * other installation can be missing.
  */
 export async function writeErasedList(objects: ObjectStore, list: ErasedList): Promise<void> {
   for (;;) {
-    // The version is read before the content. So the content is at least as new as the version that is replaced.
+    // The version is read before the content. If another process changes the list after that, `replace` fails, and the list is read again.
     const version = await objects.version(NAME);
     const older = version === undefined ? undefined : await readErasedList(objects);
     const body = Buffer.from(JSON.stringify(older === undefined ? list : union(older, list)));

@@ -21,8 +21,8 @@ export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot
 
 /**
  * Writes a backup into an empty folder. All files are first written into the folder `restore.part` in it. Then `finish` must delete the writer's
- * commits in `restore.part`, because they are newer than the tables. Then all files get their names. Weir does not start on a folder with
- * `restore.part` (data-folder.ts), so an interrupted restore cannot be taken for a complete one.
+ * commits in `restore.part`, because they are newer than the tables. Then all files are moved out of `restore.part`. Weir does not start on a folder
+ * with `restore.part` (data-folder.ts), so it never uses an incomplete restore.
  * Throws if the folder is not empty. Throws `object_store_damaged` if the backup is damaged.
  */
 export async function restoreBackup<T>(

@@ -28,7 +28,7 @@ test('the list of another installation keeps the tombstones and the time of the 
   await write(10, tombstone('a'));
   await write(20);
   expect(await readErasedList(objects)).toEqual({ version: 1, at: 10, tombstones: [tombstone('a')] });
-  // The installation that has all tombstones completes the list again.
+  // An installation that has all tombstones of the list raises `at` again.
   await write(30, tombstone('a'), tombstone('a', 1), tombstone('b'));
   expect(await readErasedList(objects)).toEqual({
     version: 1,

@@ -4,5 +4,5 @@ declare module 'world-atlas/countries-110m.json' {
   export default url;
 }
 
-/** esbuild collects the styles in one file. */
+/** An import of styles has no value, because esbuild collects the styles in one file. */
 declare module '*.css';

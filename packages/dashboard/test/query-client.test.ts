@@ -17,7 +17,7 @@ test('a page that is shown again after it was hidden requests answers again that
       refetchOnMount: false,
     }).subscribe(() => undefined);
   const ends = [observe('old', HOUR_MS), observe('new', 0)];
-  // A query that was cancelled has no answer. It is not asked again by itself.
+  // A cancelled query has no answer. It must not be repeated automatically.
   const cancelled = new QueryObserver(client, {
     queryKey: ['cancelled'],
     queryFn: ({ signal }) => new Promise(() => void signal.addEventListener('abort', () => asked.push('aborted'))),

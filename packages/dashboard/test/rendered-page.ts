@@ -14,7 +14,7 @@ interface Bundle {
   render(name: string, address: string, answers: object, props: object): RenderedPage;
 }
 
-/** Renders components to HTML with React's own renderer for servers. Each operation of `answers` has its answer, with all parameters. */
+/** Renders components to HTML with React's own renderer for servers. `answers`: the answer to each operation, whatever its parameters are. */
 const entryOf = (files: readonly string[]): string => `
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createElement as h } from 'react';

@@ -26,7 +26,7 @@ export function createAddressSealer({ registry, randomBytes }: AddressSealerDeps
   let sealedDay = -1;
   let sealToday: SealAddress = () => '';
 
-  /** Switches to the key of a day. Each switch uses a new nonce, because the clock can go back and forth over midnight. */
+  /** Switches to the key of a day. Each switch creates a new nonce, because the clock can go back over midnight to a key that was used before. */
   function use(day: number, salt: string): SealAddress {
     sealToday = createSealAddress(salt, randomBytes);
     sealedDay = day;

@@ -2,7 +2,10 @@ import { Gauge } from 'prom-client';
 import type { Metrics } from './prometheus-metrics.ts';
 
 export interface AuditMetrics {
-  /** A check of one raw partition ended. `missing`: raw offsets without an outcome. `repeated`: rows beyond the first of a raw offset. */
+  /**
+   * A check of one raw partition has ended. `missing`: raw offsets (docs/glossary.md) without an outcome. `repeated`: rows beyond the first of a raw
+   * offset.
+   */
   checked(partition: number, missing: number, repeated: number): void;
   /** A check of all partitions ended. `at`: Unix milliseconds. */
   done(at: number): void;

@@ -15,15 +15,15 @@ import { type FileLock, lockFile } from './file-lock.ts';
 
 const WAIT_FOR_OTHER_MS = 5_000;
 
-/** How often a release changed the formats in the data folder, except for new versions of the column list. */
+/** The number of releases that changed a format in the data folder. New versions of the column list (records-columns.ts) do not count here. */
 const FORMATS = 1;
 /** The version of the column list (records-columns.ts) that format 1 has. */
 const COLUMNS_OF_FORMAT_1 = 2;
 
 /**
- * The number of the formats in the data folder: of the event log, the state, the claims and the tables. Raise FORMATS with a change that
- * older releases cannot read, so that they refuse the folder instead of damaging it (docs/operations.md, "Upgrade and downgrade").
- * A new version of the column list raises the number by itself, because older versions cannot read its records.
+ * The number of the formats of all files in the data folder: event log, state, claims (docs/glossary.md) and tables. A change that older releases
+ * cannot read must raise FORMATS, so that they refuse the folder and do not damage it (docs/operations.md, "Upgrade and downgrade"). A new version
+ * of the column list raises the number automatically, because older releases cannot read its records.
  */
 export const DATA_FORMAT = FORMATS + RECORDS_COLUMNS_VERSION - COLUMNS_OF_FORMAT_1;
 

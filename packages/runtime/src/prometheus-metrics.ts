@@ -46,7 +46,7 @@ export type ConsumingRole = 'enricher' | 'writer' | 'archiver_raw' | 'archiver_e
 
 /** Metrics of a consuming role. Labels: `role`, `partition`. */
 export interface ConsumeMetrics {
-  /** Counts processed records. Only the enricher also counts repeats here. */
+  /** Counts processed records. Only the enricher also counts repeats here (records that were processed before). */
   records(partition: number, count: number): void;
   /** Counts records that were processed before, and therefore had no effect. */
   repeats(partition: number, count: number): void;
@@ -57,9 +57,9 @@ export interface ConsumeMetrics {
   dead(partition: number): void;
   /** Sets the age of the oldest record of the batch that was delivered last. */
   delay(partition: number, seconds: number): void;
-  /** Call it while that batch waits, for example because an insert failed: its age grows. */
+  /** Call it while the last delivered batch waits, for example because an insert failed. Increases the delay by the time that has passed. */
   waiting(partition: number): void;
-  /** Call it when the partition is assigned. Its alarm is 0, and the counters that cause alerts exist. */
+  /** Call it when the partition is assigned. Sets its alarm to 0, and creates the counters that cause alerts. */
   assigned(partition: number): void;
   /** Sets whether the partition has an alarm now. */
   alarmed(partition: number, hasAlarm: boolean): void;
@@ -119,7 +119,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
       if (last !== undefined) delay.set({ role, partition }, last.age + (performance.now() - last.at) / 1000);
     },
     assigned(partition) {
-      // Prometheus sees no increase of a counter that begins with 1.
+      // Creates the counters with 0, because Prometheus sees no increase of a counter whose first value is 1.
       alarms.inc({ role, partition }, 0);
       dead.inc({ role, partition }, 0);
       alarm.set({ role, partition }, 0);
@@ -135,7 +135,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
 
 /** Metrics of the enricher's state. */
 export interface StateMetrics {
-  /** Counts a new epoch of the state store: a part of its content may have been lost. */
+  /** Counts a new epoch of the state store (docs/glossary.md), which begins when a part of its content may have been lost. */
   began(): void;
   /** Sets the number of partitions whose state may still be incomplete. Above 0, records with an idempotency key wait. */
   waiting(partitions: number): void;

@@ -6,7 +6,7 @@ export interface RetentionMetrics {
   done(at: number): void;
 }
 
-/** `startedAt`: the value until no expired row is left for the first time, in Unix milliseconds. */
+/** `startedAt`: the value of the metric until the first call of `done`, in Unix milliseconds. */
 export function createRetentionMetrics(registry: Metrics, startedAt: number): RetentionMetrics {
   const done = new Gauge({
     name: 'weir_retention_done_timestamp_seconds',

@@ -25,7 +25,7 @@ export interface ThreadLink<Remote> {
   call<Name extends keyof Remote & string>(
     name: Name,
     args: ArgumentsOf<Remote[Name]>,
-    /** Array buffers that are moved, not copied. This thread can no longer use them. */
+    /** Array buffers that are transferred, not copied. Afterwards, this thread can no longer use them. */
     moved?: readonly ArrayBuffer[],
   ): Promise<ResultOf<Remote[Name]>>;
   /** Calls a function and ignores its result. */

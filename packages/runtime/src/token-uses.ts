@@ -5,7 +5,7 @@ import type { Registry } from '@weir/ports/registry';
 export interface TokenUses {
   /** Notes a use now. Returns at once: the time is stored later, at most once an hour for each token. */
   note(siteId: string, id: string): void;
-  /** Resolves when nothing is being stored. */
+  /** Resolves when all running writes have ended. */
   idle(): Promise<void>;
 }
 

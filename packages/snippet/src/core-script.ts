@@ -16,7 +16,7 @@ if (calls) {
     cleanUrl,
   );
   watchHistory(path, weir.pageview);
-  // This object has only the methods of `WeirCore`, but `window.weir` has one type for all forms of the snippet.
+  // The cast is needed: this object has only the methods of `WeirCore`, but `window.weir` has one type for all forms of the snippet.
   window.weir = weir as Weir;
   for (const [method, ...args] of calls) (weir as unknown as Methods)[method]!(...args);
   weir.pageview();

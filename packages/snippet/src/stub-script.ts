@@ -2,7 +2,7 @@ import type { Weir } from './create-weir.ts';
 import type { KeptCall } from './kept-calls.ts';
 
 /** For pages that call `weir` before the deferred script has loaded: keeps the calls, in order. */
-// `window.weir` can be an element with the ID `weir`.
+// Browsers also set `window.weir` to an element with the ID `weir`.
 if (!window.weir?.track) {
   const q: KeptCall[] = [];
   const stub: Record<string, unknown> = { q };

@@ -37,7 +37,7 @@ export function createCrashPoints(at: number): CrashPoints {
 
 export async function withFaults<T>(point: FaultPoint, name: string, effect: () => Promise<T>, about = ''): Promise<T> {
   const before = point(name, about);
-  // An `await` changes the order of events even if there is no promise. So the call awaits only a promise.
+  // Even an `await` of `undefined` changes the order of events. So only a promise is awaited.
   if (before !== undefined) await before;
   const result = await effect();
   const after = point(`${name}:done`, about);

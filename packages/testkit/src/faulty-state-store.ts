@@ -2,8 +2,8 @@ import type { StateStore } from '@weir/ports/state-store';
 import { type FaultPoint, withFaults } from './fault-points.ts';
 
 /**
- * Wraps the real store. Faults can happen at the claims of the gateway, and at the calls that the enricher makes, except `readEpoch`,
- * which a timer calls too.
+ * Wraps the real store. Faults can happen in the calls of the gateway about claims (docs/glossary.md), and in all calls of the enricher except
+ * `readEpoch`, which a timer also calls.
  */
 export function createFaultyStateStore(store: StateStore, point: FaultPoint): StateStore {
   return {

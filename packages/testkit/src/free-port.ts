@@ -17,7 +17,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Reserves a TCP port with the UDP port of the same number, which the server of the test does not need. Returns false if it is reserved. */
+/** Reserves a TCP port: opens the UDP port with the same number, which no server of a test needs. Resolves with false if it is already open. */
 function reserve(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const reservation = createSocket('udp4').unref();

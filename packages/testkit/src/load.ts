@@ -28,7 +28,7 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** The hits among this many requests of a client belong to one visitor, so that visits continue over a fault. */
+/** A client changes its visitor after this many requests, so that the hits of a visit are sent before and after a fault. */
 const REQUESTS_PER_VISITOR = 60;
 
 /** Starts clients. Each of them repeats: two server events with retries, then one hit without retries. */

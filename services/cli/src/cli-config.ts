@@ -7,7 +7,6 @@ import { CliError, EXIT } from './exit-codes.ts';
 
 export type CliEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The address of Weir and the admin token. */
 export interface CliConfig {
   readonly url: string;
   readonly adminToken: string;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
-/** How often the system checks the connection while nothing arrives. Otherwise an answer of a machine that is gone would never end. */
+/** How often the system checks the connection while no data arrives. Without this check, the command would wait forever if Weir's machine is gone. */
 const KEEP_ALIVE_MS = 60_000;
 
 /**
@@ -19,7 +19,7 @@ export async function openAnswer(
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
   request.end(body);
   const [answer] = await answered;
-  // `once` has removed its listener. The stream of the answer reports the same error.
+  // `once` has removed its own listener, and an `error` event without a listener would throw. The stream of the answer reports the same error.
   request.on('error', () => undefined);
   return answer;
 }

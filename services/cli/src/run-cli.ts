@@ -94,7 +94,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
       // Commander has already printed the message. Exit code 0 means that help was requested.
       exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     });
-    // `print` does not wait for the output.
+    // `print` does not wait for the output, so a failed write is found only here.
     if (io.stdout.errored instanceof CliError) throw io.stdout.errored;
     return exitCode;
   } catch (error) {

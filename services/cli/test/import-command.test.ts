@@ -82,7 +82,7 @@ test('an interrupted import continues where it stopped', async () => {
   const path = file('long.log', text);
   const interruption = new AbortController();
   let looks = 0;
-  // The import reads the clock for each chunk, so the test can stop it in the middle.
+  // The import reads the clock for each chunk, so this clock can interrupt the import in the middle.
   const clock = () => {
     looks += 1;
     if (looks === 6) interruption.abort();

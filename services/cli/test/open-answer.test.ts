@@ -10,7 +10,7 @@ const LIMIT_MS = 50;
 const PAUSE_MS = 2_500;
 jest.setTimeout(60_000);
 
-/** `fetch` reads its dispatcher from the global object of Node, which is not that of the test. */
+/** The global object of Node, from which `fetch` reads its dispatcher. A Jest test has another global object. */
 const NODE_GLOBAL = (fetch.constructor as FunctionConstructor)('return globalThis')() as Record<symbol, object>;
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 

@@ -46,13 +46,13 @@ export interface AppDeps {
   /** The text of /metrics, if another thread or process has metrics too. */
   readonly metricsText: (() => Promise<string>) | undefined;
   readonly replayProblem: () => Promise<string | undefined>;
-  /** Undefined if another process accepts imports. */
+  /** Resolves with undefined if another process accepts imports. */
   readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   readonly logger: Logger;
   readonly clock: () => number;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  /** Looks up the location of an address. */
+  /** Looks up the location of an IP address. */
   readonly locate: (address: string) => Promise<Located>;
   readonly installation: Installation;
   /** Undefined if this process can make no backups. */

@@ -30,7 +30,7 @@ async function start() {
       WEIR_ADMIN_TOKEN: TOKEN,
       WEIR_GUARD_INTERVAL_SECONDS: '1',
       TRUSTED_PROXIES: '127.0.0.1',
-      // Another thread would not have the clock of this test.
+      // The pipeline must use the clock of this test, so it cannot run in another thread.
       WEIR_PIPELINE_THREAD: 'off',
     }),
     roles: ['gateway', 'enricher', 'writer', 'control'],
@@ -80,6 +80,6 @@ test('the disk never holds a plain address; the key of a day is removed when its
   weir = undefined;
   now += 4 * DAY_MS;
   expect((await firstOffsets()).some((first) => first > 0)).toBe(true);
-  // LMDB's free pages can still contain the expired records, but these have only encrypted addresses.
+  // LMDB's free pages can still contain the expired records, but these records contain only encrypted addresses.
   expect(filesWith(dataDir)).toEqual([]);
 });

@@ -51,7 +51,7 @@ test('if the frozen parts of a failed backup cannot be removed, the pause is end
   const analytics = {
     async freezeTables() {
       mkdirSync(join(folder, 'clickhouse'), { recursive: true });
-      // A file where the folder of the frozen parts would be: `rm` fails, as it does while ClickHouse adds hard links.
+      // This file is at the path of the folder of the frozen parts. So `rm` fails, as it does while ClickHouse adds hard links.
       writeFileSync(join(folder, 'clickhouse/shadow'), '');
       throw new DependencyError('analytics_unavailable', 'ClickHouse does not answer');
     },
@@ -73,7 +73,7 @@ test('an error of the file system does not stop the attempts to end the pause', 
     writersPause: () => pause,
     async putWritersPause(next: WritersPause) {
       if (warned.length === 0) {
-        // The next attempt cannot read the file.
+        // Replaces the file by a folder, so that the next attempt to end the pause cannot read it.
         rmSync(file);
         mkdirSync(file);
         throw new DependencyError('event_log_unavailable', 'the disk is full');
@@ -129,7 +129,7 @@ test('a backup that takes the number of a swap is refused, and the swap keeps it
   const eventLog = {
     logId: 'log',
     async positions() {
-      // The swap begins after the backup has seen that the writer is not paused.
+      // A replay begins a swap (docs/glossary.md) after the backup has seen that the writer is not paused.
       pause ??= { swap: 1, owner: 'swap', over: false, requestedAt: Date.now() };
       return [{ partition: 0, committed: 0, metadata: JSON.stringify({ n: 0, p: 1 }) }];
     },

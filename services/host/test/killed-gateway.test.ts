@@ -24,7 +24,7 @@ test('a gateway process that is killed at its start is reported with its signal,
     stateStore: {},
     rateLimiter: {},
   } as unknown as GatewayProcessesDeps);
-  // It does not resolve, because no process accepts connections.
+  // This promise does not resolve, because no process accepts connections.
   void gateways.start(join(folder, 'socket'));
   try {
     await eventually('reports of two processes', () => reported.length >= 2, 20_000);

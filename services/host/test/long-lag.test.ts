@@ -25,7 +25,7 @@ async function start(roles: readonly Role[]): Promise<WeirClient> {
       WEIR_DATA_DIR: dataDir,
       WEIR_ADMIN_TOKEN: TOKEN,
       TRUSTED_PROXIES: '127.0.0.1',
-      // Another thread would not have the clock of this test.
+      // The pipeline must use the clock of this test, so it cannot run in another thread.
       WEIR_PIPELINE_THREAD: 'off',
     }),
     roles,
@@ -58,7 +58,7 @@ test('records that wait for longer than the retention are stored once, with thei
   await client.rows('events', site, 1);
   await stop();
 
-  // Without its claims, the gateway stores the event again. The enricher has to find the duplicate.
+  // Without its claims (docs/glossary.md), the gateway stores the event again. The enricher must find the duplicate.
   rmSync(join(dataDir, 'claims'), { recursive: true });
   now += HOUR_MS;
   client = await start(['gateway']);

@@ -28,7 +28,7 @@ beforeAll(async () => {
     WEIR_DATA_DIR: dataDir,
     WEIR_ADMIN_TOKEN: TOKEN,
     WEIR_GUARD_INTERVAL_SECONDS: '1',
-    // Another thread would not have the clock of this test.
+    // The pipeline must use the clock of this test, so it cannot run in another thread.
     WEIR_PIPELINE_THREAD: 'off',
   };
   weir = startWeir({

@@ -4,7 +4,6 @@ import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { watchGuardRails } from '../src/watch/guard-rails.ts';
 
-/** A guard rail that counts the calls of `drift`. */
 function createRail(answer: () => Promise<readonly string[]>, ready?: Promise<void>) {
   let asked = 0;
   const drift = (): Promise<readonly string[]> => {

@@ -32,14 +32,14 @@ const signedOutListeners = new Set<() => void>();
 const waiting = new Set<AbortController>();
 
 /**
- * Aborts all requests that have no answer yet, for a page that the reader leaves. A browser has six connections to a host: if six
- * slow reports use them, the next page would wait until one of these reports is answered.
+ * Aborts all requests that have no answer yet. Call it when the reader leaves the page: a browser has six connections to a host. If six slow
+ * reports used all of them, the next page would wait until one of these reports is answered.
  */
 export function abortCalls(): void {
   for (const controller of waiting) controller.abort();
 }
 
-/** Calls `listener` when the server refuses the session. Returns a function that removes it. */
+/** Calls `listener` when the server refuses the session. Returns a function that removes the listener. */
 export function onSignedOut(listener: () => void): () => void {
   signedOutListeners.add(listener);
   return () => signedOutListeners.delete(listener);

@@ -1,12 +1,12 @@
-/** The shortest pause of a query for which the caller sets no other. */
+/** The shortest pause before a query is repeated, if the caller passes no `limits`. */
 const PAUSE_MS_MIN = 15_000;
 /** The longest pause, before `SPREAD` is added. An open page therefore asks again within 6 minutes, also after slow answers. */
 const PAUSE_MS_MAX = 300_000;
-/** The same after an error. The next answer may come fast, for example because ClickHouse has started again. */
+/** The longest pause after an error. The next answer may come fast, for example because ClickHouse has started again. */
 const ERROR_PAUSE_MS_MAX = 60_000;
 /**
- * The share of the time that one query of an open page may keep the server busy. Seven reports on each of 20 open dashboards then keep less than one core
- * busy. So a report that takes 0.1 s is repeated every 20 s, and one that takes 0.5 s every 100 s.
+ * The share of the time that one query of an open page may keep the server busy. So a report that takes 0.1 s is repeated every 20 s, and one that
+ * takes 0.5 s every 100 s. Seven reports on each of 20 open dashboards then keep less than one core busy.
  */
 const BUSY_SHARE_MAX = 1 / 200;
 /** The pauses of the queries of a page differ by up to this share, so that they are not repeated at the same moment. */
@@ -14,7 +14,7 @@ const SPREAD = 0.2;
 
 /** The last answer to a query. */
 export interface LastAnswer {
-  /** How long it took, in milliseconds. */
+  /** How long the answer took, in milliseconds. */
   readonly tookMs: number;
   readonly isError: boolean;
 }

@@ -19,21 +19,21 @@ const STALE_MS = 10_000;
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     queryCache: new QueryCache({
-      // A 404 can mean that the site was removed. After a new request for the list of sites, the pages of a removed site close.
+      // A 404 can mean that the site was removed. Requests the list of sites again, so that the pages of a removed site close.
       onError: (error, { queryKey: [id] }) => {
         if (error instanceof AdminError && error.status === 404 && id !== 'listSites')
           void client.invalidateQueries({ queryKey: ['listSites'] });
       },
     }),
-    // Requests are sent also while the browser says that it is offline: Weir can run on the same machine. An error is shown at once. Otherwise, the
-    // page would wait without a message, and a change would be sent later by itself.
+    // With `always`, requests are sent also while the browser is offline, because Weir can run on the same machine, and errors are shown at once. In
+    // the default mode, the page would wait without a message, and would send a change later, when the browser is online.
     defaultOptions: {
       mutations: { networkMode: 'always' },
       queries: {
         networkMode: 'always',
         refetchOnReconnect: true,
         staleTime: STALE_MS,
-        // A hidden page asks nothing. When it is shown again, an answer is requested again if it would have been meanwhile.
+        // A hidden page sends no requests. When it is shown again, it repeats each query whose pause has passed.
         refetchOnWindowFocus: ({ state: { data, dataUpdatedAt }, queryKey, meta }) =>
           data !== undefined && Date.now() - dataUpdatedAt >= pauseOf(queryKey, meta),
         retry: (count, error) => count < RETRIES_MAX && error instanceof AdminError && error.status === 503,
@@ -65,11 +65,11 @@ const isRefused = (error: unknown): boolean => error instanceof AdminError && er
 interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> {
   readonly enabled?: boolean;
   /**
-   * Asks again while the page is visible, after a pause in milliseconds. A number: always after this pause, so the query must be cheap, or must
-   * show a fault soon. Limits, or `true` for the limits of a report: the pause depends on how long the last answer took.
+   * Repeats the query while the page is visible, after a pause in milliseconds. A number is a fixed pause, for queries that are cheap or must show
+   * a fault soon. With limits, or with `true` for the default limits, the pause depends on how long the last answer took.
    */
   readonly refresh?: boolean | number | PauseLimits;
-  /** An answer for which this is true stays: it is not requested again. */
+  /** The query is not repeated after an answer for which this function returns true. */
   readonly until?: (data: Answer<Id>) => boolean;
   /**
    * Sends the request while the component renders. The effects of its children run before its own, so without this option, the children
@@ -124,7 +124,7 @@ export function useChange<Id extends OperationId>(id: Id, invalidates: readonly 
   const client = useQueryClient();
   return useMutation<Answer<Id>, Error, CallInput<Id>>({
     mutationFn: (input) => callAdmin(id, input),
-    // A call without an answer may have changed something.
+    // Also after a failure: a call without an answer may have changed something.
     onSettled: () => Promise.all(invalidates.map((one) => client.invalidateQueries({ queryKey: [one] }))),
   });
 }

@@ -1,4 +1,3 @@
-/** The name of the product with its mark. */
 export function Logo() {
   return (
     <span className="logo">

@@ -3,7 +3,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { Empty } from '../ui/states.tsx';
 
 interface Props {
-  /** The address of the page. Another one is tried again. */
+  /** The address of the page. If it changes after an error, the page is rendered again. */
   readonly place: string;
   readonly children: ReactNode;
 }

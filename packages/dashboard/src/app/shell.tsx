@@ -23,7 +23,7 @@ export function Shell({ session, children }: { readonly session: Session; readon
   const ofSite = first === 'sites' ? siteId : session.role === 'viewer' ? session.sites?.[0] : undefined;
   return (
     <div className="shell">
-      {/* A link would replace the fragment of the address, which can name a person. */}
+      {/* A button, because a link would replace the fragment of the address, which can contain the ID of a person. */}
       <button type="button" className="skip button" onClick={() => document.getElementById('content')?.focus()}>
         {t('skip')}
       </button>

@@ -9,7 +9,6 @@ interface NavigationItem {
   readonly forViewers: boolean;
 }
 
-/** The pages of a site, in the order of the navigation. */
 export const SITE_NAVIGATION: readonly NavigationItem[] = [
   { page: 'overview', icon: 'chart', label: 'nav.overview', forViewers: true },
   { page: 'realtime', icon: 'live', label: 'nav.realtime', forViewers: true },

@@ -8,7 +8,7 @@ export interface Step {
   readonly value: string;
 }
 
-/** A funnel as the address of the page has it: `step=page:/&step=event:signup&within=24h`. */
+/** A funnel in the address of the page: `step=page:/&step=event:signup&within=24h`. */
 export interface FunnelAsked {
   readonly steps: readonly Step[];
   /** The longest time from the first step to the last one, for example `30m`, `24h` or `7d`. */

@@ -14,7 +14,7 @@ export interface Formats {
   duration(seconds: number): string;
   /** A length of time such as 30m, 24h or 7d, in words. Other texts stay as they are. */
   span(text: string): string;
-  /** An amount of money, with all its digits. If `amount` is not a decimal number, or `currency` no code, both texts as they are. */
+  /** An amount of money, with all its digits. Returns both texts unchanged if `amount` is no decimal number or `currency` no currency code. */
   money(amount: string, currency: string): string;
   bytes(value: number): string;
   /** A moment in a time zone. The parts depend on `detail`. */
@@ -34,7 +34,7 @@ const DETAILS: Readonly<Record<TimeDetail, Intl.DateTimeFormatOptions>> = {
   full: { dateStyle: 'medium', timeStyle: 'medium' },
 };
 
-/** A decimal number. The group is its fraction without the zeros at the end. */
+/** A decimal number. The capture group contains its fraction without trailing zeros. */
 const DECIMAL = /^-?\d+(?:\.(\d*?)0*)?$/;
 /** The most digits that all supported browsers write after the decimal separator. */
 const FRACTION_DIGITS_MAX = 20;
@@ -79,7 +79,7 @@ export function createFormats(language: string): Formats {
       const style = { style: 'currency', currency } as const;
       const digits = new Intl.NumberFormat(language, style).resolvedOptions().maximumFractionDigits ?? 0;
       const maximumFractionDigits = Math.min(FRACTION_DIGITS_MAX, Math.max(digits, fraction.length));
-      // As a text, a long amount keeps all its digits.
+      // `format` gets a text, because a number would round a long amount.
       return new Intl.NumberFormat(language, { ...style, maximumFractionDigits }).format(amount as `${number}`);
     },
     bytes(value) {

@@ -1,4 +1,4 @@
-/** Whether this browser knows the time zone. The server can know newer ones. */
+/** Whether this browser knows the time zone. The server can know newer time zones. */
 export function isZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
@@ -9,5 +9,5 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** The time zone, or UTC if this browser does not know it. `ZoneNote` tells the reader. */
+/** The time zone, or UTC if this browser does not know it. `ZoneNote` (zone-note.tsx) then shows a note. */
 export const knownZone = (zone: string): string => (isZone(zone) ? zone : 'UTC');

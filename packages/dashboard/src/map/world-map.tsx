@@ -35,7 +35,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
     <div className="map">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={texts.t('map.label')}>
         {shapes.map(({ code, path, id }) => {
-          // Rows without a country do not belong to the territories without a code.
+          // A territory without a code has no visitors. Its empty code must not match the row of the visitors whose country is unknown.
           const visitors = code === '' ? 0 : (numberOf(byCountry.get(code)?.visitors ?? 0) ?? 0);
           return (
             // biome-ignore lint/a11y/noStaticElementInteractions: with the keyboard, the list of countries does the same

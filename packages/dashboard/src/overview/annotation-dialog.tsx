@@ -34,7 +34,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
     const words = { text: text.trim() };
     if (annotation === undefined) create.mutate({ path, body: { ...at, ...words } }, { onSuccess: onClose });
     else {
-      // The fields have no seconds. A time that was not edited keeps them.
+      // The fields have no seconds. So a time that was not edited is not sent, and keeps its seconds.
       const isMoved = date !== old?.date || time !== old.time;
       const body = { ...(isMoved && at), ...words };
       change.mutate({ path: { ...path, annotation_id: annotation.annotation_id }, body }, { onSuccess: onClose });
@@ -87,7 +87,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
   );
 }
 
-/** The date and the time of a moment in a zone, as the fields of a form need them. For midnight, the time is empty: the annotation is about the whole day. */
+/** The date and the time of a moment in a zone, for the fields of the form. At midnight, the time is empty: the annotation is about the whole day. */
 function localTime(moment: string, zone: string): { readonly date: string; readonly time: string } {
   // The Swedish format is that of ISO 8601.
   const options = { timeZone: knownZone(zone), dateStyle: 'short', timeStyle: 'short' } as const;

@@ -9,7 +9,10 @@ const InstallSteps = lazy(async () => ({ default: (await import('../sites/instal
 
 export const hasRows = ({ totals }: Answer<'stats'>): boolean => totals.pageviews + totals.events > 0;
 
-/** Shown while a site has never received anything: how to install the snippet, and a check that waits for the first hit. The reports are hidden meanwhile. */
+/**
+ * While a site has received no hit yet, shows how to install the snippet, and waits for the first hit. `onChange`: the page hides its reports while
+ * `isNew` is true.
+ */
 export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => void }) {
   const { t } = useTexts();
   const { site_id } = useSite();
@@ -17,7 +20,7 @@ export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => 
     path: { site_id },
     query: { period: 'all', bots: 'include' },
     refresh: { min: 3_000, max: 10_000 },
-    // Without a row, the report is cheap. With rows, it is requested once.
+    // The report is repeated only until it has rows. Without rows, it is cheap.
     until: hasRows,
   });
   const client = useQueryClient();

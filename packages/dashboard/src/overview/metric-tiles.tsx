@@ -14,7 +14,7 @@ import { changeReport } from '../reports/report-state.ts';
 interface TilesProps {
   readonly data: Answer<'stats'>;
   readonly metric: MetricName;
-  /** The numbers are the answer to the former parameters. */
+  /** True while the numbers are the answer to the previous parameters. */
   readonly isOld: boolean;
 }
 

@@ -26,7 +26,6 @@ const tab = (id: DimensionName & TabOf<TextKey>, metric: MetricName = 'visitors'
   metric,
 });
 
-/** The panels of the overview, in their order. */
 export const PANELS: readonly PanelView[] = [
   { id: 'pages', title: 'panel.pages', tabs: [tab('page'), tab('entry'), tab('exit'), tab('hostname')] },
   {

@@ -1,4 +1,4 @@
-/** The first letters of a name. The image of a profile is not loaded, because the server of the image would then see which person the reader looks at. */
+/** The first letters of a name. The image of the profile is not loaded: its server would learn which person the reader looks at. */
 export function Avatar({ name }: { readonly name: string }) {
   const letters = name
     .split(/[\s@._-]+/)

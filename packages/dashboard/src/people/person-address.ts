@@ -18,7 +18,6 @@ export function usePersonInAddress(): PersonId | undefined {
   }, [hash]);
 }
 
-/** The address of the page of a person. */
 export function personPath(siteId: string, person: PersonId): string {
   const named = new URLSearchParams('user_id' in person ? { user: person.user_id } : { visitor: person.visitor_id });
   return `${pathTo('sites', siteId, 'people')}#${named}`;

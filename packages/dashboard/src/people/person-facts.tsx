@@ -12,12 +12,12 @@ import { traitText } from './trait-text.ts';
 interface Props {
   readonly data: Answer<'readTimeline'>;
   readonly person: PersonId;
-  /** Visitors whose link was removed, but which the profile may still have for a moment. */
+  /** The visitors that were unlinked on this page. The profile can still contain them for a moment. */
   readonly unlinked: readonly string[];
   readonly onUnlinked: (visitorId: string) => void;
 }
 
-/** The fields, traits and visitors of a person. A visitor can be unlinked from the user. */
+/** The fields, traits and visitors of a person. The link between a visitor and the user can be removed. */
 export function PersonFacts({ data: { profile }, person, unlinked, onUnlinked }: Props) {
   const { t, time } = useTexts();
   const site = useSite();

@@ -15,7 +15,7 @@ import { PersonTimeline } from './person-timeline.tsx';
 import { SavePerson } from './save-person.tsx';
 
 const PAGE_EVENTS = 100;
-/** While a link is being removed, the page asks again this long after each answer. */
+/** While a link is being removed, the page repeats its request this long after each answer. */
 const UNLINKING_MS = 1_000;
 
 /** One person: its profile, visits and events in order, payments, and what an operator can do with its data. */

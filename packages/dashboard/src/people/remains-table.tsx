@@ -2,7 +2,7 @@ import type { Answer } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 
-/** The copies that an erasure leaves, and until when. */
+/** Where copies of the erased data remain after an erasure, for example in backups, and until when. */
 export function RemainsTable({ remains }: Pick<Answer<'createErasure'>, 'remains'>) {
   const { t, time } = useTexts();
   return (

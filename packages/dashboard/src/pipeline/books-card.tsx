@@ -11,7 +11,7 @@ type Totals = Answer<'audit'>['totals'];
 const sumOf = (reasons: Readonly<Record<string, unknown>>): number =>
   Object.values(reasons).reduce<number>((sum, records) => sum + Number(records), 0);
 
-/** The audit: every received record has one outcome, or it is in flight. */
+/** The audit checks that each received record has exactly one outcome (docs/glossary.md), or is still being processed. */
 export function BooksCard() {
   const { t, number } = useTexts();
   const audit = useAdmin('audit', { refresh: REFRESH_MS });

@@ -8,7 +8,7 @@ import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { LetterDialog } from './letter-dialog.tsx';
 
 const REFRESH_MS = 15_000;
-/** The most dead letters of one page of the list, and of one call that redrives them. */
+/** The most dead letters of one page of the list, and of one call that redrives them (appends their records again). */
 const PAGE_LETTERS = 50;
 /** The results of a redrive after which the dead letter stays in the list. */
 const STAYS: readonly string[] = ['dead', 'refused', 'pending', 'not_found'];

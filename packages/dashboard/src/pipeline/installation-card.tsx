@@ -6,7 +6,7 @@ import { QueryAnswer } from '../ui/states.tsx';
 
 type Installation = Answer<'showInstallation'>;
 
-/** The free space of the disks, and the settings of engines that differ from what exactly-once needs. */
+/** The free space of the disks, and the settings of engines with which Weir could lose records or store them twice. */
 export function InstallationCard() {
   const { t } = useTexts();
   const installation = useAdmin('showInstallation', { refresh: 15_000 });

@@ -7,7 +7,7 @@ import { DeadLettersCard } from './dead-letters-card.tsx';
 import { InstallationCard } from './installation-card.tsx';
 import { JobsCard } from './jobs-card.tsx';
 
-/** What an operator looks at: lag, errors, dead letters, the books, long tasks, engines, disks, and how client addresses are found. */
+/** For operators: lag, errors, dead letters, the books (docs/glossary.md), long tasks, engines, disks, and how client addresses are found. */
 export function PipelinePage() {
   const { t } = useTexts();
   useEffect(() => {

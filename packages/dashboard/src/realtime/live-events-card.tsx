@@ -18,8 +18,8 @@ interface LiveRecord {
 }
 
 /**
- * Shows the enriched records of the site as soon as they are in the log. The button "Pause" closes the stream. A viewer gets only records
- * with the outcome `row`, so it cannot choose an outcome.
+ * Shows the enriched records of the site as soon as they are in the log. The button "Pause" closes the stream. An administrator can filter by
+ * outcome (docs/glossary.md). A viewer gets only records with the outcome `row`.
  */
 export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; readonly isAdmin: boolean }) {
   const { t, time } = useTexts();

@@ -11,7 +11,6 @@ interface Props {
   readonly query: object;
 }
 
-/** Opens the explanation of a report. */
 export function ExplainButton({ id, query }: Props) {
   const { t } = useTexts();
   const [isOpen, setOpen] = useState(false);

@@ -23,7 +23,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
   const properties = usePropertyNames(state, dimension === 'property');
   const values = { dimension: name, state, word, enabled: name !== 'property:' };
   const known = useValues(values);
-  // The other conditions are about a part of the code.
+  // `is` and `is_not` compare whole values, so a typed name becomes its code. The other operators compare a part of the code with the typed text.
   const isWhole = operator === 'is' || operator === 'is_not';
   const added = {
     dimension: name,

@@ -36,7 +36,7 @@ export function parseFilter(text: string): ReportFilter | undefined {
 }
 
 const escapeText = (text: string, special: RegExp): string => text.replace(special, '\\$&');
-/** A backslash escapes only `\`, `,` and `:`. Any other one is an ordinary character, as in the admin API (services/control/src/reports/filter.ts). */
+/** A backslash escapes only `\`, `,` and `:`. Before other characters it is an ordinary character, as in services/control/src/reports/filter.ts. */
 const unescapeText = (text: string): string => text.replace(/\\([\\,:])/g, '$1');
 
 /** Splits at each separator without a backslash before it. Backslashes stay. */

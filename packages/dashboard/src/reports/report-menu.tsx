@@ -37,7 +37,7 @@ export function ReportMenu({ report }: { readonly report: Report }) {
   const copySql = () =>
     attempt(async () => {
       const { explain } = await callAdmin(report.id, { path, query: { ...query, explain: '1' } as never });
-      // Without a comparison, a report has one statement. The page SQL runs one at a time.
+      // Copies only the first statement, because the page SQL runs one at a time. Without a comparison, a report has only this statement.
       await copy((explain?.statements ?? []).slice(0, 1).map(statementText).join(''));
     });
   return (

@@ -20,7 +20,7 @@ export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: str
   } as QueryOf<'breakdown'>;
 }
 
-/** The query parameters of a report for a caller other than the page: without the limit of rows that fit on the page. */
+/** The query parameters of a report for uses outside of the page, such as a command. They do not limit the rows to those that fit on the page. */
 export function queryOfReport(report: Report) {
   const { state } = report;
   if (report.id === 'stats') return { ...state.query, ...(state.interval && { interval: state.interval }) };

@@ -36,7 +36,7 @@ const among = <Value extends string>(values: readonly Value[], text: string | nu
   values.find((value) => value === text);
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The days of each period that has a fixed length, or the most that it can have. */
+/** The number of days of each period. For `month`, `12mo` and `year`, the highest possible number. */
 const PERIOD_DAYS: Readonly<Partial<Record<Period, number>>> = {
   ...{ today: 1, yesterday: 1, '24h': 1, '7d': 7, '30d': 30, '90d': 90, month: 31, '12mo': 366, year: 366 },
 };
@@ -119,8 +119,8 @@ export function addFilter(filters: readonly ReportFilter[], added: ReportFilter)
 }
 
 /**
- * Adds a filter. A filter of the same dimension with the same operator is replaced. If the operator excludes values, the filter excludes those of
- * both. A visitor can have done several things, so filters on what visitors have done are not replaced.
+ * Adds a filter. It replaces a filter of the same dimension with the same operator. If the operator excludes values, the new filter excludes the
+ * values of both. Filters on what visitors have done are not replaced, because a visitor can have done several things.
  */
 export function withFilter(filters: readonly ReportFilter[], added: ReportFilter): readonly ReportFilter[] {
   const isSame = (one: ReportFilter) => one.dimension === added.dimension && one.operator === added.operator;

@@ -3,7 +3,6 @@ import { Dialog } from '../ui/dialog.tsx';
 import { PERIOD_KEYS } from './period/period-keys.ts';
 import { PERIODS } from './report-state.ts';
 
-/** Lists all keyboard shortcuts of the reports. */
 export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTexts();
   const keys: readonly (readonly [key: string, text: string])[] = [

@@ -17,7 +17,7 @@ const EXAMPLES: Readonly<Record<RuleType, string>> = {
   bots: '',
 };
 
-/** The rules that drop hits, how many each has dropped, and a box that tells which rule would drop a hit. */
+/** The rules that drop hits, how many each has dropped, and a form that shows which rule would drop a hit. */
 export function ExclusionRules({ siteId }: { readonly siteId: string }) {
   const { t, number } = useTexts();
   const path = { site_id: siteId };

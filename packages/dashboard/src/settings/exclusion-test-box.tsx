@@ -5,7 +5,7 @@ import { Problem } from '../ui/states.tsx';
 
 const FIELDS = ['ip', 'path', 'user_agent'] as const;
 
-/** Tells which rule would drop a hit. Nothing is stored. */
+/** Shows which rule would drop a hit. Nothing is stored. */
 export function ExclusionTestBox({ siteId }: { readonly siteId: string }) {
   const { t } = useTexts();
   const test = useChange('testExclusions');

@@ -9,7 +9,6 @@ import { SITE_SECTIONS } from './settings-sections.ts';
 import { SiteFields } from './site-fields.tsx';
 import { ViewersCard } from './viewers-card.tsx';
 
-/** The settings of a site, one card for each subject. */
 export function SettingsPage() {
   const { t } = useTexts();
   const site = useSite();

@@ -1,6 +1,5 @@
 import type { TextKey } from '../i18n/text-context.tsx';
 
-/** The sections of the settings of a site, in their order. */
 export const SITE_SECTIONS: readonly { readonly id: string; readonly label: TextKey }[] = [
   { id: 'site-fields', label: 'fields.title' },
   { id: 'api-keys', label: 'keys.title' },

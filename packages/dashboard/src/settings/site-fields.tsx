@@ -23,7 +23,7 @@ export function SiteFields({ siteId }: { readonly siteId: string }) {
 function Fields({ site }: { readonly site: Answer<'readSite'> }) {
   const { t } = useTexts();
   const change = useChange('changeSite', ['readSite', 'listSites', 'overview', 'stats', 'breakdown']);
-  // Only what the reader has edited. The other fields show the newest answer.
+  // Contains only the fields that the reader has edited. The other fields show the newest answer.
   const [edits, setEdits] = useState<Partial<SiteForm>>({});
   const form = { ...formOf(site), ...edits };
   const edit = (field: keyof SiteForm) => (event: { readonly target: { readonly value: string } }) =>

@@ -23,8 +23,8 @@ export function formOf(site: Answer<'readSite'>): SiteForm {
 }
 
 /**
- * The change that the edits make. A field that was not edited, or that is as before, is not part of it: another administrator may have
- * changed it after this form was opened.
+ * The changes to send. Leaves out fields that were not edited or that have their old value: another administrator may have changed them after this
+ * form was opened.
  */
 export function changesOf(site: Answer<'readSite'>, edits: Partial<SiteForm>): SiteChange {
   const old = formOf(site);

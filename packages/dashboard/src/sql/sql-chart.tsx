@@ -13,7 +13,10 @@ interface Props {
   readonly rows: readonly Row[];
 }
 
-/** The rows of a result as bars: the first column without numbers names them, and a column of numbers, which the reader can choose, is their length. NULL has no bar. */
+/**
+ * The rows of a result as bars. The first column without numbers contains the names of the bars. The reader can choose the column of numbers that
+ * gives their length. NULL has no bar.
+ */
 export function SqlChart({ columns, rows }: Props) {
   const { t } = useTexts();
   const numeric = columns.filter((name) => rows.every((row) => typeof row[name] === 'number' || row[name] === null));

@@ -9,7 +9,10 @@ import { useEffect, useRef } from 'react';
 
 interface Props {
   readonly label: string;
-  /** The text at the start. Another object replaces the text of the editor. Never pass the typed text back: it would replace what was typed since. */
+  /**
+   * The text at the start. If another object is passed, its text replaces the text of the editor. Never pass the typed text back: it would replace
+   * what was typed since.
+   */
   readonly chosen: { readonly text: string };
   /** The tables with their columns, for completion. */
   readonly schema: SQLNamespace;

@@ -20,7 +20,7 @@ const SHOWN_MAX = 1_000;
 const COLUMNS_QUERY =
   'SELECT table, groupArray(name) AS names FROM system.columns WHERE database = currentDatabase() GROUP BY table';
 
-/** Runs read-only statements on the tables. The browser keeps the last ones. */
+/** Runs read-only statements on the tables. The browser stores the last statements. */
 export function SqlPage() {
   const { t } = useTexts();
   const [chosen, setChosen] = useState({ text: EXAMPLES[0]?.sql ?? '' });

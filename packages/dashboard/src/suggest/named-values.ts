@@ -11,10 +11,10 @@ const FILTER_VALUES_MAX = 50;
 const pairs = (alphabet: string): readonly string[] =>
   [...alphabet].flatMap((first) => [...alphabet].map((second) => first + second));
 
-/** Whether the tag has no newer code: the former code DD has the name of DE. */
+/** False for a code that was replaced by a newer one. For example, the former code DD would have the same name as DE. */
 const isCurrent = (tag: string): boolean => Intl.getCanonicalLocales(tag)[0] === tag;
 
-/** The dimensions whose values the page shows by a name, for example a country instead of its code, with the known values. */
+/** The dimensions whose values the page shows by a name, for example a country instead of its code. Each has a function that lists all values. */
 const CODES: Readonly<Record<string, () => readonly string[]>> = {
   country: () => pairs('ABCDEFGHIJKLMNOPQRSTUVWXYZ').filter((code) => isCurrent(`und-${code}`)),
   language: () => pairs('abcdefghijklmnopqrstuvwxyz').filter(isCurrent),
@@ -30,8 +30,8 @@ interface Search {
 }
 
 /**
- * The parameters of a request for the values that contain `word`. The server does not know names, so it is asked for all values that have one.
- * `isFound` then finds them.
+ * The parameters of a request for the values that contain `word`. The server does not know the names of codes. So for a dimension whose values have
+ * names, the request is for all values, and `isFound` searches them.
  */
 export function searchOf(dimension: string, word: string, limit: number): Search {
   if (word === '') return { filter: [], limit };
@@ -39,15 +39,15 @@ export function searchOf(dimension: string, word: string, limit: number): Search
   return { filter: [formatFilter({ dimension, operator: 'contains', values: [word] })], limit };
 }
 
-/** Whether the search for `word` finds the value: by its name or by its code. The server has searched the values without names. */
+/** Whether the name or the code of the value contains `word`. Always true for values without names: the server has searched them. */
 export function isFound(texts: Texts, dimension: string, value: string, word: string): boolean {
   if (word === '' || !isNamed(dimension)) return true;
   return [value, valueText(texts, dimension, value)].some((text) => lower(text).includes(lower(word)));
 }
 
 /**
- * The values that a filter on a typed text means: those of `known` with this name, or in this language, such as `de-DE` for "German". Without any, the
- * code with this name, or the text itself.
+ * The values of a filter for a typed text: the values in `known` that have this name, or whose language has it (`de-DE` for "German"). If `known` has
+ * no such value, the code with this name, or the text itself.
  */
 export function valuesOf(texts: Texts, dimension: string, text: string, known: readonly string[]): readonly string[] {
   const word = lower(text.trim());

@@ -22,8 +22,8 @@ interface Props extends ValuesProps {
 }
 
 /**
- * The values of a dimension that occur in the period. Those of a dimension without names contain the typed text. The filters of the page do not
- * apply to what a visitor has done, so they do not limit its values.
+ * The values of a dimension that occur in the period. If the values have no names, only those that contain the typed text. For filters on what a
+ * visitor has done, all values of the period: the filters of the page do not limit them.
  */
 export function useValues({ dimension: name, state, word, enabled = true }: ValuesProps): readonly string[] {
   const { site_id } = useSite();

@@ -21,7 +21,7 @@ interface Props<Row> {
   readonly keyOf: (row: Row) => string;
   readonly columns: readonly Column<Row>[];
   readonly testId?: string;
-  /** The rows are the answer to the former parameters. */
+  /** True while the rows are the answer to the previous parameters. */
   readonly isOld?: boolean;
 }
 

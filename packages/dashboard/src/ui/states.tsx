@@ -93,7 +93,7 @@ interface AnswerProps<Data> {
     readonly data: Data | undefined;
     readonly error: Error | null;
     readonly fetchStatus: string;
-    /** The data is the answer to the former parameters. */
+    /** True while the data is the answer to the previous parameters. */
     readonly isPlaceholderData?: boolean;
     refetch(): unknown;
   };

@@ -4,7 +4,7 @@ import { parseSegmentName, type SegmentRange, segmentFolder } from './segment-na
 
 export const MANIFEST_NAME = 'manifest.json';
 
-/** The segments that the archive contains for one partition of an event log. */
+/** The segments (files with the records of a range of offsets) that the archive contains for one partition of an event log. */
 export interface ArchivedPartition {
   readonly topic: string;
   readonly logId: string;

@@ -9,11 +9,14 @@ interface Place extends Pick<SegmentRange, 'topic' | 'logId' | 'partition'> {
 }
 
 /**
- * The beginning of a partition that has expired in the archive: the archive's retention has deleted its segments, or is about to delete
- * them. The records from `next` on are those that remain.
+ * Describes the oldest records of a partition, which have expired: the archive's retention has deleted their segments (files of records), or is
+ * about to delete them. The records from `next` on remain.
  */
 export interface ExpiredStart extends Place {
-  /** Every raw record with a lower raw offset has its first outcome before `next`. For the topic `events.raw`, `rawNext` is equal to `next`. */
+  /**
+   * A raw offset (docs/glossary.md). In `events.enriched`, each raw record below it has its first outcome before `next`. In `events.raw`, `rawNext`
+   * is equal to `next`.
+   */
   readonly rawNext: number;
   /** Unix milliseconds: when the last expired segment was stored. */
   readonly storedAt: number;
@@ -24,7 +27,7 @@ const NAME = /^expired\/([^/]+)\/([^/]+)\/(\d{4,})\/(\d{16})\.json$/;
 
 /**
  * Stores the start of the records that remain. The name of the object contains `next`, and readers use the object with the highest `next`.
- * So a process that was stopped and stores an earlier start changes nothing.
+ * So a delayed process that stores an earlier start has no effect.
  */
 export async function putExpiredStart(store: ObjectStore, start: ExpiredStart): Promise<void> {
   const { rawNext, storedAt } = start;

@@ -13,8 +13,8 @@ const LINE_BYTES_MAX = 8 * 1024 * 1024;
 const RECORDS_PER_BATCH = 1_000;
 
 /**
- * Reads the records of a segment in batches, ordered by offset. The checksum is compared only after the last line: a caller that
- * must not use records of a damaged segment reads all batches first, or calls `verifySegment` before.
+ * Reads the records of a segment (a file of the archive) in batches, ordered by offset. The checksum is compared only after the last line. So a
+ * caller that must not use records of a damaged segment must read all batches first, or call `verifySegment` before.
  * Throws `object_store_damaged` if the segment is missing, truncated or damaged, or if it does not contain each offset of `range` once.
  */
 export async function* readSegment(store: ObjectStore, range: SegmentRange): AsyncIterable<readonly StoredRecord[]> {

@@ -8,8 +8,8 @@ import { type SegmentRange, segmentName } from './segment-name.ts';
 export type ChangeRecord = (record: StoredRecord) => StoredRecord;
 
 /**
- * The folder of the markers: one empty object for each rewritten segment, in a folder with the UTC day on which the segment was first
- * stored.
+ * The folder of the markers: one empty object for each segment (file of the archive) that was rewritten. Its name contains the UTC day on which the
+ * segment was first stored.
  */
 export const REWRITTEN_PREFIX = 'rewritten/';
 const DAY_CHARS = 10;
@@ -28,7 +28,7 @@ export async function rewriteSegment(
 ): Promise<number> {
   const name = segmentName(range);
   for (;;) {
-    // The version is read before the content. So the content is at least as new as the version that is replaced.
+    // The version is read before the content. If another process changes the object after that, `replace` fails, and the object is read again.
     const version = await store.version(name);
     // Most segments have no record to change. A first pass only reads, because writing the segment again would cost more.
     let changes = 0;

@@ -1,4 +1,4 @@
-/** The range of a segment that is about to be stored. It is the metadata of an offset commit. */
+/** The range of offsets of the segment that the archiver is about to store. The archiver commits it as the metadata of its offset. */
 export interface SegmentPlan {
   readonly from: number;
   readonly to: number;

@@ -7,9 +7,9 @@ import { parseSegmentName, segmentFolder } from './segment-name.ts';
 import { decodeSegmentPlan } from './segment-plan.ts';
 
 /**
- * Rejects with `event_log_damaged` if the archive has records of a partition that the archiver of this log has not archived yet. The log was
- * then restored from a backup, or the commits of the archiver were lost. The new records have offsets that the archive already has, perhaps
- * for other records, so that the archive would mix two histories. `committed`: the archiver's commit; without it, the present commit is read.
+ * Rejects with `event_log_damaged` if the archive has records of a partition that are not below the archiver's commit. This happens if the log was
+ * restored from a backup, or if the commits of the archiver were lost. New records can then get offsets that the archive has for other records, so
+ * the archive would mix two histories. `committed`: the archiver's commit. If it is undefined, the function reads the present commit.
  */
 export async function assertNoUnknownSegments(
   store: ObjectStore,
@@ -22,13 +22,13 @@ export async function assertNoUnknownSegments(
 ): Promise<void> {
   const { logId } = eventLog;
   const folder = segmentFolder({ topic, logId, partition });
-  // The archive is listed before the commit is read: the archiver can store segments meanwhile.
+  // The archive is listed before the commit is read. In the other order, a segment that the archiver stores in between would count as unknown.
   const names: string[] = [];
   for await (const { name } of store.list(folder)) names.push(name);
   const starts = await listExpiredStarts(store, folder);
   const [position] = await eventLog.positions(topic, GROUP_ARCHIVER, [partition]);
   const next = committed?.offset ?? position?.committed ?? position?.first ?? 0;
-  // The archiver is about to store this range. Its segment can exist already.
+  // The archiver is about to store this range. Its segment can exist already, and must not count as unknown.
   const plan = decodeSegmentPlan(committed?.metadata ?? position?.metadata ?? '');
 
   const segments = names.filter((name) => {

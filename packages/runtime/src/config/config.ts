@@ -44,7 +44,7 @@ export interface Config {
   readonly pipelineThread: PipelineThread;
   /** How many processes accept hits, events and identities on the port. With 1, the main process does. */
   readonly gatewayProcesses: number;
-  /** How often the settings of the engines are compared with those that exactly-once needs. */
+  /** How often Weir checks the settings of the engines on which exactly-once depends. */
   readonly guardIntervalMs: number;
   /** If less space than this (at most a quarter of the disk) is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
@@ -56,7 +56,7 @@ export interface Config {
   /** Backups of the data folder: their schedule, and the defaults for backups on request. */
   readonly backup: BackupConfig;
   readonly s3: S3Settings;
-  /** For how long the tables keep rows of sites that do not set it themselves. */
+  /** How long the tables keep the rows of sites that have no retention of their own. */
   readonly keep: Keep;
 }
 
@@ -72,7 +72,7 @@ export interface BackupConfig {
 export interface ArchiveConfig {
   /** The place of the archive: `file:///folder` or `s3://bucket/prefix`. */
   readonly url: string;
-  /** Undefined if segments are never deleted. */
+  /** How long the archive keeps segments (files of records). Undefined if it keeps them forever. */
   readonly retentionDays: number | undefined;
   /** A segment is stored when it has this many bytes before compression, or after this time. */
   readonly segmentBytesMax: number;

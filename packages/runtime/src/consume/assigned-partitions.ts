@@ -4,7 +4,7 @@ import { createPartitionProgress, type PartitionProgress, type PartitionStatus }
 
 /** The partitions that are assigned to a consuming role in this process, and the progress of each. */
 export interface AssignedPartitions {
-  /** Call it from `open`. Returns the same progress for each retry with one handle. Removes it when the handle's signal aborts. */
+  /** Call it each time a partition is opened. Retries with the same handle get the same progress, until the signal of the handle aborts. */
   assign(handle: PartitionHandle): PartitionProgress;
   progressOf(partition: number): PartitionProgress | undefined;
   /** Returns the status of each assigned partition, in the order of the partition numbers. */

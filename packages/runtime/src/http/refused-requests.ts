@@ -48,7 +48,8 @@ export function answerRefused(server: Server, refuse: Refuse): (response: Server
 
   server.on('connection', (socket: ServedSocket) => {
     const { destroySoon } = socket;
-    // Node calls this after the last answer of a connection, also if the application answered before the body arrived (for example 401).
+    // Node calls this after the last answer of a connection. If the application answered before the whole body arrived (for example 401), the rest
+    // of the body must be read first: see `LINGER_MS`.
     socket.destroySoon = () => {
       if (socket[LATEST]?.req.complete === false) endAfterRest(socket);
       else destroySoon.call(socket);
@@ -135,7 +136,7 @@ function requestLine({
   code,
 }: ClientError): { method: string; target: string } | undefined {
   const text = rawPacket?.toString('latin1', 0, HEAD_BYTES_MAX) ?? '';
-  // An unknown method is itself the error: an earlier line belongs to another request.
+  // If the method is unknown, the error is in the request line itself. Earlier lines belong to other requests.
   const from = code === 'HPE_INVALID_METHOD' ? text.lastIndexOf('\n', bytesParsed - 1) + 1 : 0;
   let found: { method: string; target: string } | undefined;
   for (const { index, 1: method = '', 2: target = '' } of text.matchAll(REQUEST_LINES)) {

@@ -9,7 +9,7 @@ interface AuditView {
   readonly partitions: readonly {
     readonly log_id: string;
     readonly partition: number;
-    /** The first raw offset that was compared one by one. Of the rows with lower raw offsets, only the number was compared. */
+    /** From this raw offset (docs/glossary.md) on, the rows were compared one by one. Of the rows before it, only the number was compared. */
     readonly compared_from: number;
     readonly checkpoint_at: string | null;
     readonly received: number;

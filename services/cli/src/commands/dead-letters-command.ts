@@ -50,7 +50,7 @@ const FIELDS = ['site', 'stage', 'reason', 'error', 'since', 'until'] as const;
 const WHERE =
   'only those that match; repeat it for several conditions. Fields: site, stage (enricher, writer), reason ' +
   '(unreadable, step_failed, row_refused), error (a text that it contains), since and until (2h, 3d, or an ISO 8601 time)';
-/** The number of dead letters in one call. The admin API accepts up to 500, but the progress is shown only after each call. */
+/** The number of dead letters in one call. The admin API accepts up to 500, but smaller calls show the progress more often. */
 const PAGE_LETTERS = 100;
 const LIST_DEFAULT = 50;
 /** The results that make the exit code 1: the dead letter stays in the list, or (`not_found`) there is no such dead letter. */

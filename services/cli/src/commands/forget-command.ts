@@ -107,7 +107,7 @@ function textOf(file: string): string {
     throw new CliError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`, EXIT.usage);
   }
   try {
-    // TextDecoder removes a byte-order mark, which would become part of the first ID.
+    // TextDecoder removes a byte-order mark, which would otherwise become part of the first ID.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new CliError(`${file} is not UTF-8 text: save it as UTF-8`, EXIT.usage);

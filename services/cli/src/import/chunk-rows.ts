@@ -7,8 +7,8 @@ import { readLines } from './read-lines.ts';
 import type { LogScan } from './scan-log.ts';
 
 /**
- * The body of one call that imports a chunk of a dump, without the lease. Line numbers begin with 1 at the second line of the file,
- * because the first line has no row.
+ * The body of one call that imports a chunk of a dump (docs/glossary.md), without its field `lease`. Line numbers begin with 1 at the second line
+ * of the file, because the first line has no row.
  */
 export interface RowChunk {
   readonly first_line: number;

@@ -37,7 +37,7 @@ export function createSendChunk<View extends object>(
   };
 }
 
-/** Whether Weir, or a proxy, has ended a request before its body was complete. A cut connection can also have another reason. */
+/** True if Weir or a proxy has probably ended the request before its body was complete. A cut connection can also have another reason. */
 function arrivesTooSlowly(error: unknown): boolean {
   return error instanceof ConnectionCut || (error instanceof AdminRefusal && error.status === 408);
 }

@@ -22,7 +22,7 @@ export interface ImportSummary {
   readonly rows_appended: number;
   readonly skipped: Readonly<Record<string, number>>;
   readonly bad_lines: number;
-  /** Rows of a dump that the site had before. */
+  /** The number of rows of a dump that the site already had. */
   readonly rows_known: number;
   readonly seconds: number;
   /** True if the imported rows can be queried. */
@@ -61,7 +61,8 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
   const start = () =>
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
-  // The lease of an import that was killed expires after 10 s. An election can hold the call for 20 s and then refuse it.
+  // The call is retried. If an import of this file was killed, its lease expires only after 10 s. While the processes of Weir elect the one that
+  // accepts imports, the call can be refused after 20 s.
   const ledger = await patientCall(start, io.clock, sayWaiting, interrupted);
   const importPath = (step: string) => sitePath(siteId, 'imports', digest, step);
   const counts = newLineCounts();
@@ -86,7 +87,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
       (chunk) => client.call<LedgerView>('POST', importPath('chunks'), { lease: ledger.lease, ...chunk }),
       (call) => patientCall(call, io.clock, progress.say, interrupted),
     );
-    // After an interruption, an error must not replace the message about it. The lease ends by itself soon.
+    // A failed release must not replace the result or the error of the import. The lease then expires by itself.
     const release = () =>
       client
         .call('POST', importPath('release'), { lease: ledger.lease })

@@ -19,7 +19,7 @@ export interface ReplayView {
   readonly records_per_second: number;
   readonly seconds_left: number | null;
   readonly problem: string | null;
-  /** The command (`swap`, `undo` or `drop`) that was requested and has not begun yet. Null if there is none. */
+  /** The command (`swap`, `undo` or `drop`; see docs/glossary.md) that was requested and has not begun yet. Null if there is none. */
   readonly wish: string | null;
   readonly refusal: string | null;
   readonly swapped_at: string | null;

@@ -7,7 +7,7 @@ import type { Config } from '@weir/runtime/config/config';
  * the writer and copies the log.
  */
 export interface BackupSchedule {
-  /** Call these methods when a backup to the place `to` has ended. Backups to other places than that of the schedule are ignored. */
+  /** Call one of these methods when a backup to the place `to` has ended. Ignores the backup if the schedule has another place. */
   succeeded(to: string, at: number): void;
   failed(to: string, at: number): void;
   /** Reports when the newest backup in the place of the schedule was made, in Unix milliseconds. Minus infinity if there is no backup. */

@@ -27,7 +27,7 @@ const RELEASE_RETRIES_MAX = 3;
 const UUID = /UUID '([0-9a-f-]{36})'/;
 
 export interface EmbeddedSource extends BackupSource {
-  /** Must be called at the start. Cleans up if the process was killed during a backup. Without this call, the writer could stay paused. */
+  /** Call it when the process starts. Cleans up if the process was killed during a backup. Without this call, the writer could stay paused. */
   recover(): Promise<void>;
 }
 
@@ -36,10 +36,13 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   const { dataDir, eventLog, analytics, registry, clock, logger } = deps;
   const clickhouseDir = join(dataDir, 'clickhouse');
   const partsDir = join(clickhouseDir, 'shadow', FROZEN_NAME);
-  // ClickHouse can still add hard links while the folder is removed, if a call of `freezeTables` has timed out.
+  // If a call of `freezeTables` has timed out, ClickHouse can still add hard links to the folder. The removal is then retried.
   const release = (): Promise<void> => rm(partsDir, { recursive: true, force: true, maxRetries: RELEASE_RETRIES_MAX });
   const pauseDeps = { eventLog, registry, clock, owner: 'backup' } as const;
-  /** This file exists while the writer is paused for a backup, and contains the number of the pause. It can outlive the backup. */
+  /**
+   * This file exists while the writer is paused for a backup, and contains the number of the pause. It stays if the process is killed during the
+   * pause, or if the pause cannot be ended.
+   */
   const pauseFile = join(dataDir, 'backup-pause');
   let retry: NodeJS.Timeout | undefined;
 
@@ -63,12 +66,12 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     // An erasure or an expiry changes one table after the other. Tables that are frozen in the meantime would contradict each other.
     if (isChanging()) throw tablesChange();
     const swap = await nextSwap(pauseDeps);
-    // The former pause is over: a retry that is still planned would end the new one.
+    // The previous pause is over, but a retry of `endPause` can still be scheduled. It would end the new pause.
     clearTimeout(retry);
     await writeDurably(pauseFile, String(swap));
     try {
       const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS }).catch((error: unknown) => {
-        // A replay has begun a swap in the meantime.
+        // A `RangeError` means that a replay has begun a swap (docs/glossary.md) in the meantime.
         throw error instanceof RangeError ? alreadyPaused() : error;
       });
       if (paused.status === 'late') {
@@ -82,7 +85,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
       // An erasure or an expiry can have begun, or an erasure can have ended, since the first check.
       if (isChanging() || [...begunErasures()].some((id) => !begun.has(id))) throw tablesChange();
       if (!holdsPause(pauseDeps, swap)) throw alreadyPaused();
-      // A log that is copied during the pause would stop the writer after a restore.
+      // The event log stores the pause. If the log were copied during the pause, the writer would be paused after a restore.
       if (!(await endPause()))
         throw new DependencyError('event_log_unavailable', 'the end of the pause cannot be stored');
       return { partsDir, definitions, release };
@@ -98,8 +101,8 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
 
   /**
    * Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. If the pause
-   * cannot be ended now, for example because the disk is full, resolves with false, and tries again in the background: a writer that stays paused stores
-   * nothing.
+   * cannot be ended now, for example because the disk is full, resolves with false, and tries again in the background, because a paused writer
+   * stores nothing.
    */
   async function endPause(): Promise<boolean> {
     try {

@@ -25,7 +25,7 @@ export interface RunningBackups extends BackupControl {
    * store.
    */
   publishErasures(): Promise<void>;
-  /** Ends a running backup without a snapshot, so it cannot be restored. The next backup reuses the chunks that it has stored. */
+  /** Ends a running backup before its snapshot is written: this backup cannot be restored. The next backup reuses its stored chunks. */
   close(): Promise<void>;
 }
 
@@ -107,8 +107,8 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
   }
 
   /**
-   * Returns the time at which the newest backup in a place was made, in Unix milliseconds. Minus infinity if there is no backup. `future`: the IDs of
-   * backups that were made with a wrong clock.
+   * `last`: the time at which the newest backup in a place was made, in Unix milliseconds. Minus infinity if there is no backup. `future`: the IDs
+   * of backups whose time is in the future, because they were made with a wrong clock. `last` ignores them.
    */
   async function newest(to: string): Promise<{ readonly last: number; readonly future: readonly string[] }> {
     const objects = await deps.openStore(to);

@@ -22,9 +22,12 @@ export interface ForkGatewayDeps {
 /** A gateway process, seen from the main process. */
 export interface ForkedGateway {
   readonly pid: number | undefined;
-  /** For calls after `started`. */
+  /** Use it only after `started` has resolved. */
   readonly link: Pick<ThreadLink<GatewayCalls>, 'call' | 'tell'>;
-  /** Resolves when the process accepts connections. Rejects with the reason why it cannot. If the process ends before, see `ended`. */
+  /**
+   * Resolves when the process accepts connections. Rejects with the reason why it cannot. If the process ends before that, `ended` resolves, and
+   * this promise may never settle.
+   */
   readonly started: Promise<void>;
   /** Resolves when the process has ended. */
   readonly ended: Promise<GatewayEnd>;
@@ -39,7 +42,7 @@ export interface GatewayEnd {
   readonly signal: string | undefined;
 }
 
-/** Starts a gateway process with `input()`, and makes the calls to the embedded engines for it. */
+/** Starts a gateway process and gives it `input()`. Carries out the calls that the process sends for the embedded engines. */
 export function forkGateway(deps: ForkGatewayDeps, input: () => GatewayInput): ForkedGateway {
   const { eventLog, rateLimiter, logger } = deps;
   // The main process accepts the connections and gives them to the processes in turn. If the processes accepted them, one of them could get nearly
@@ -71,7 +74,7 @@ export function forkGateway(deps: ForkGatewayDeps, input: () => GatewayInput): F
   } satisfies OfferedBy<MainCalls>);
 
   const ended = new Promise<GatewayEnd>((resolve, reject) => {
-    // Without a process ID, the process could not be started. Other errors are messages to a process that has just ended.
+    // Without a process ID, the process could not be started. Other errors are ignored: a message was sent to a process that has just ended.
     worker.on('error', (error) => {
       if (worker.process.pid === undefined) reject(error);
     });

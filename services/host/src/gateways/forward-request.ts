@@ -3,7 +3,7 @@ import { createReplies } from '@weir/gateway/http/gateway-reply';
 import type { Handle } from '@weir/gateway/http/route';
 import { PEER_HEADER } from './forwarded-server.ts';
 
-/** Headers of one connection, which are not passed on (RFC 9110, 7.6.1), and the header that only this file sets. */
+/** Headers that are not passed on: those that belong to one connection (RFC 9110, 7.6.1), and `PEER_HEADER`, which only this file may set. */
 const OWN_CONNECTION = new Set([
   'connection',
   'expect',
@@ -34,7 +34,7 @@ export function createForward(mainSocket: string): Handle {
       path: request.url,
       headers: requestHeaders(request),
     });
-    // The main process then sees that the client is gone, and ends the work for it.
+    // If the client closes its connection, the main process also loses its connection, and stops its work for this request.
     response.once('close', () => sent.destroy());
     sent.once('response', (answer) => passBack(answer, response));
     sent.on('error', () => {
@@ -47,13 +47,13 @@ export function createForward(mainSocket: string): Handle {
 }
 
 function passBack(answer: IncomingMessage, response: ServerResponse): void {
-  // The HTTP server has answered already, for example because the body of the request took too long to arrive.
+  // The HTTP server of this process has answered already, for example because the body of the request took too long to arrive.
   if (response.headersSent) {
     answer.destroy();
     return;
   }
   response.writeHead(answer.statusCode ?? 500, answer.statusMessage, ownHeaders(answer));
-  // The first bytes of a stream of events may come much later.
+  // Sends the headers at once, because the first bytes of an event stream may come much later.
   response.flushHeaders();
   answer.on('error', () => response.destroy());
   answer.pipe(response);

@@ -18,8 +18,8 @@ export interface ForwardedServer {
 }
 
 /**
- * Answers in the main process the requests that gateway processes forward. It listens on a Unix socket in a new folder that only this user can
- * open, so that no other user can name an address for a client.
+ * Runs in the main process, and answers the requests that gateway processes forward. It listens on a Unix socket in a new folder that only this
+ * user can open. Otherwise other users could send requests with a false client address.
  */
 export async function startForwardedServer(
   { app, refuse }: Pick<Gateway, 'app' | 'refuse'>,
@@ -28,7 +28,7 @@ export async function startForwardedServer(
   const folder = makeFolder();
   const path = join(folder, 'main.sock');
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    // Each connection has one request. All code that asks for the address of the connection then gets that of the client.
+    // Code that reads `remoteAddress` gets the address of the client. The socket can be changed, because each connection has only one request.
     const peer = request.headers[PEER_HEADER];
     delete request.headers[PEER_HEADER];
     Object.defineProperty(request.socket, 'remoteAddress', { value: peer });

@@ -12,13 +12,13 @@ export interface GatewayInput {
   readonly mainSocket: string;
   /** The built files for browsers. */
   readonly publicDir: string;
-  /** At the start of the process: why nothing may be written to the disk. Undefined if there is no shortage. */
+  /** The reason why nothing may be written to the disk when the process starts. Undefined if there is enough free space. */
   readonly shortage: string | undefined;
 }
 
 /** What a gateway process calls in the main process. */
 export interface MainCalls extends OwnedEngines {
-  /** The process receives messages from now on. Node drops messages that arrive before the program has a listener. */
+  /** The gateway process calls this when it can receive messages. Node drops messages that arrive before the program has a listener. */
   loaded(): void;
   /** Writes one log line. */
   writeLine(line: string): void;

@@ -79,11 +79,11 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
     }
   }
 
-  /** Resolves when the process has ended. */
+  /** Watches a process that accepts connections. Resolves when the process has ended. */
   async function watchAccepting(gateway: ForkedGateway, onAccepting: () => void): Promise<void> {
     const { pid, link } = gateway;
     accepting.add(gateway);
-    // It can have changed while the process started.
+    // The shortage of disk space can have changed while the process started.
     link.tell('setShortage', [shortage]);
     const source = totals.add(askProcess(() => link.call('metrics', [])));
     const endHeartbeat = watchHeartbeat({
@@ -158,7 +158,7 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
   };
 }
 
-/** Returns a function that asks a process. The result is undefined if the process does not answer in time, or ends. */
+/** Wraps a call to a gateway process. The result is undefined if the process does not answer in time, or ends. */
 function askProcess<Result>(call: () => Promise<Result>): () => Promise<Result | undefined> {
   const ask = answeredWithin(call, ANSWER_WITHIN_MS);
   return () => ask().catch(() => undefined);

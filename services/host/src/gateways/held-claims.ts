@@ -1,11 +1,11 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { ClaimStore, KeyClaim } from '@weir/ports/state-store';
 
-/** The claims of one gateway process in the embedded state store. */
+/** The claims (docs/glossary.md) of one gateway process in the embedded state store. */
 export interface HeldClaims extends ClaimStore {
   /**
-   * Call it when the process has ended: its pending claims are released, so that clients that send their requests again need not wait until the
-   * claims expire. Some of the records may be stored. The enricher drops the second record of a key, as always.
+   * Releases the pending claims of the process. Call it when the process has ended: clients can then repeat their requests before the claims
+   * expire. The record of a released claim may be stored already. The enricher then drops the second record with the same key.
    */
   releaseAll(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function createHeldClaims(stateStore: ClaimStore): HeldClaims {
     try {
       await stateStore.releaseKeys(claims);
     } catch (error) {
-      // The claims then expire by themselves.
+      // If the state store is unavailable, the claims expire by themselves.
       if (!isDependencyError(error, 'state_store_unavailable')) throw error;
     }
   }

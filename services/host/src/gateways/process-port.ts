@@ -17,7 +17,7 @@ export function parentProcessPort(self: NodeJS.Process): LinkPort {
   return {
     postMessage: (message) => void self.send?.(message, () => undefined),
     on(event: string, listener: (message: never) => void) {
-      // A message between processes that cannot be decoded ends the receiver, without an event.
+      // Other events of a link are not needed: if Node cannot decode a message between processes, it ends the receiver without an event.
       if (event === 'message') self.on('message', listener as (message: unknown) => void);
     },
   };

@@ -21,11 +21,11 @@ const RETRY_EVERY_MS = 500;
 export interface OpenAnalytics {
   readonly analytics: ClickhouseAnalytics;
   readonly shadow: ClickhouseShadow;
-  /** How another thread of this process opens the same tables. */
+  /** The settings with which another thread of this process opens the same tables. */
   readonly connection: ClickhouseConnection;
   /**
-   * When the last of the parts that a repair has moved away will be removed (`EmbeddedClickhouse` in start-embedded-clickhouse.ts), in Unix
-   * milliseconds. Undefined if there are no such parts, and if ClickHouse is not embedded.
+   * After a power loss, a repair can move parts of tables into another folder. Returns when the last of these parts will be removed, in Unix
+   * milliseconds. Undefined if there are no such parts, and if ClickHouse is not embedded. See `EmbeddedClickhouse` in start-embedded-clickhouse.ts.
    */
   readonly detachedUntil: () => number | undefined;
   /** Resolves when ClickHouse answers and its tables are up to date. Rejects if it cannot start or refuses the migrations. */
@@ -85,7 +85,7 @@ function open(
 ): Omit<OpenAnalytics, 'ready' | 'detachedUntil'> {
   const close = (opened: { close(): Promise<void> }) => opened.close();
   const onMigration = (step: object) => logger.info(step, 'migrating the tables');
-  // `connection` is sent to a thread, so it has no function.
+  // `connection` must not contain a function: it is sent to a thread.
   const analytics = stack.add(openClickhouseAnalytics({ ...connection, onMigration }), close);
   return { connection, analytics, shadow: stack.add(openClickhouseShadow(connection, analytics), close) };
 }

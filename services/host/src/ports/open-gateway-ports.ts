@@ -50,11 +50,11 @@ async function openLog(deps: OpenGatewayPortsDeps): Promise<Pick<GatewayPorts, '
     const registry = stack.add(await openRegistryOf(tables, { clock, logger }), (opened) => opened.close());
     return { eventLog: owned, registry };
   }
-  // No server for the wait: after a restart of this process, the other gateway processes answer requests meanwhile.
+  // This process opens no server while it waits for Kafka: after a restart of this process, the other gateway processes answer requests.
   const opened = await openKafka(kafka, { ...deps, whileWaiting: async () => ({ close: async () => undefined }) });
-  // The main process compares the topics too, but its comparison does not end the appends of this process.
+  // If the raw topic was deleted and created again, this process must stop its appends. The main process makes the same check, but only for itself.
   const rail = { engine: 'kafka', drift: () => opened.eventLog.refuseReplacedTopic().then(() => []) };
-  // The metric of the main process has the result of its own comparison. A second value would be added to it.
+  // These metrics are not published: /metrics adds the values of all processes, so it would count a problem more than once.
   const options = { intervalMs: config.guardIntervalMs, clock, logger, metrics: createMetrics() };
   stack.add(watchGuardRails([rail], options), (watch) => watch.close());
   return opened;

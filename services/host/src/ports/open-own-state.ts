@@ -23,7 +23,8 @@ export function openOwnState(
   { config, clock, disk }: OpenOwnStateDeps,
   log: LogWithUnread | undefined,
 ): Promise<StateStore> {
-  // With Kafka, the enricher can lag behind by at most the time for which the raw topic keeps records. The embedded log keeps unread records.
+  // A first-seen key (docs/glossary.md) is needed until all possible duplicates are processed. With Kafka, the enricher lags by at most the
+  // retention of the raw topic. The embedded log keeps unread records for longer: `oldestUnreadAt` then extends the time.
   const firstSeenKeptMs = config.rawRetentionHours * HOUR_MS + IDEMPOTENCY_WINDOW_MS;
   const unread = log && { oldestUnreadAt: () => log.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) };
   return openLmdbStateStore({ folder: join(config.dataDir, 'state'), clock, disk, firstSeenKeptMs, ...unread });

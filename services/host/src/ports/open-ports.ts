@@ -30,11 +30,11 @@ export interface Ports {
   readonly registry: Registry;
   readonly rateLimiter: RateLimiter;
   /**
-   * Resolves with the time of a clock that all hosts use, that of Redis. `Infinity` if there is none, because the state store is embedded. Rejects with
+   * Resolves with the time of Redis in Unix milliseconds: all hosts share this clock. `Infinity` if the state store is embedded. Rejects with
    * `state_store_unavailable`.
    */
   readonly sharedClock: () => Promise<number>;
-  /** Checks of the engines' own settings. The caller repeats them at intervals. */
+  /** Checks of the settings of the engines. The caller repeats them at intervals. */
   readonly guardRails: readonly GuardRail[];
 }
 

@@ -8,7 +8,7 @@ import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Stack } from '../stack.ts';
 
-/** Opens and removes the state store of a replay from raw. It is separate from the state store of live traffic. */
+/** Opens and removes the state store of a replay of `events.raw`. It is separate from the state store of live traffic. */
 export interface ReplayStateStores {
   /** Opens the store. The caller must close it. */
   open(): Promise<StateStore>;
@@ -37,7 +37,7 @@ export function replayStateStores({ config, logger, clock, disk, stack }: Replay
       remove: () => rm(folder, { recursive: true, force: true }),
     };
   }
-  // The process keeps one connection. A new connection would refuse calls until it is connected.
+  // All replays of this process share one connection, and `close` does nothing. A new connection would refuse calls until it is connected.
   let opened: Promise<RedisStateStore> | undefined;
   const shared = (): Promise<RedisStateStore> => {
     opened ??= openRedis(config, redis, { clock, logger, stack });

@@ -27,7 +27,7 @@ export interface OpenServicesDeps {
 }
 
 export interface OpenKafkaDeps extends OpenServicesDeps {
-  /** Called once if Kafka is unavailable. Its result is closed when the log is open. */
+  /** Called once if Kafka is unavailable, for example to start a server that answers 503. Its result is closed when the log is open. */
   readonly whileWaiting: () => Promise<{ close(): Promise<unknown> }>;
 }
 
@@ -75,7 +75,7 @@ async function openKafkaLog(config: Config, logger: Logger, kafka: KafkaSettings
 export async function openRedisState(redis: RedisSettings, deps: OpenServicesDeps): Promise<RedisStateStore> {
   const { config, clock, logger, stack } = deps;
   const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
-  // The enricher can lag behind by at most the time for which the raw topic keeps records.
+  // The enricher can lag by at most the retention of the raw topic: later, Kafka deletes the records.
   const processingLagMaxMs = config.rawRetentionHours * HOUR_MS;
   return stack.add(await openRedisStateStore({ ...connectionOf(redis), clock, logger, processingLagMaxMs }), (opened) =>
     opened.close(),

@@ -10,7 +10,7 @@ import type { Stack } from '../stack.ts';
 export interface ListenDeps {
   /** The application of this process. */
   readonly web: Gateway;
-  /** If it is defined, these processes listen, and forward to this process what they do not answer themselves. */
+  /** If defined, these processes listen on the port. They forward the requests that they do not answer themselves to this process. */
   readonly gateways: GatewayProcesses | undefined;
   readonly config: Pick<Config, 'host' | 'port' | 'drainTimeoutMs'>;
   readonly logger: Logger;

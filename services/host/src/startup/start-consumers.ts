@@ -27,7 +27,7 @@ export interface ConsumersDeps {
 }
 
 export interface Consumers {
-  /** Resolves when all of them run. Rejects if one of them cannot start. */
+  /** Resolves when everything that `startConsumers` starts is running. Rejects if something cannot start. */
   readonly started: Promise<void>;
   /** Resolves with undefined if another process accepts imports. `signal` ends the waiting for the election. */
   importTerm(signal: AbortSignal): Promise<ImportTerm | undefined>;

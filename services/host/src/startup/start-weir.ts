@@ -71,8 +71,8 @@ export interface Weir {
 }
 
 /**
- * Starts the roles in this process. The process accepts requests as soon as the event log is available (after a restore of a backup: as soon as
- * the erased persons are erased again). Other roles may still wait for their engines.
+ * Starts the roles in this process. The process accepts requests as soon as the event log is available. Other roles may still wait for their
+ * engines. If a backup was restored, the process first erases again the persons whose records the backup brought back.
  */
 export function startWeir(options: StartOptions): Weir {
   const stack = createStack();
@@ -111,7 +111,7 @@ async function start(
 
   // ClickHouse takes the longest to start, so it is started first. The gateway does not wait for it.
   const store = needsTables ? await openAnalytics({ config, files, logger, disk, stack, stop }) : undefined;
-  // A thread cannot run TypeScript (npm run dev): Weir then has one thread.
+  // If Weir runs from its TypeScript sources (npm run dev), it has no pipeline thread, because a thread cannot run TypeScript.
   const fromSources = files.pipelineWorker.endsWith('.ts');
   const threadRoles = fromSources ? [] : rolesOfThread(roles, config);
   if (fromSources && config.pipelineThread === 'on') {

@@ -10,7 +10,7 @@ export interface WaitOptions {
   readonly engine: string;
   /** The code of the errors after which `open` is called again: the engine is unavailable, and a later attempt can succeed. */
   readonly unavailableCode: DependencyErrorCode;
-  /** Called after the first failed attempt. Its result is closed when the wait ends. */
+  /** Called after the first failed attempt, for example to start a server that answers 503. Its result is closed when the wait ends. */
   readonly whileWaiting: () => Promise<{ close(): Promise<unknown> }>;
   readonly logger: Pick<Logger, 'warn'>;
   readonly stop: AbortSignal;

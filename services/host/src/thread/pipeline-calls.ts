@@ -17,7 +17,7 @@ export interface PipelineInput {
   readonly partitionCount: number;
   /** Undefined if no role of the thread writes to ClickHouse. */
   readonly clickhouse: ClickhouseConnection | undefined;
-  /** At the start of the thread: why nothing may be written to the disk. Undefined if there is no shortage. */
+  /** The reason why nothing may be written to the disk when the thread starts. Undefined if there is enough free space. */
   readonly shortage: string | undefined;
 }
 

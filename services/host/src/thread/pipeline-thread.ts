@@ -40,7 +40,7 @@ export function rolesOfThread(roles: readonly Role[], { engines, pipelineThread 
 
 /** The thread that runs the enricher, the writer, the archiver and replays, seen from the main thread. */
 export interface PipelineThread {
-  /** The state of the enricher. Its calls wait until the thread has opened it. */
+  /** The state of the enricher. Its methods wait until the thread has opened the state store. */
   readonly state: PipelineState;
   start(deps: StartThreadDeps): RunningPipeline;
 }
@@ -101,14 +101,14 @@ function run(
     ...{ config, roles, replays, logId, partitionCount, clickhouse },
     shortage: shortageAtStart,
   };
-  // V8 reads the flag when it creates the heap of the thread. `resourceLimits` of a Worker do not override the flag of the command line.
+  // V8 reads this flag when it creates the heap of the thread. `resourceLimits` of a Worker would not override the value of the command line.
   if (getHeapStatistics().heap_size_limit < SMALL_HEAP_BYTES) {
     setFlagsFromString(`--max-semi-space-size=${SMALL_SEMI_SPACE_MB}`);
   }
   const worker = new Worker(entry, { workerData });
   let closing = false;
-  // A failure of the thread ends the process, like a failure of any other role. The next start continues the work. The thread alone cannot
-  // be restarted, because the records that it has in flight belong to this process.
+  // A failure of the thread ends the process, like a failure of any other role. The next start continues the work. The thread alone cannot be
+  // restarted, because the records that it was processing are assigned to this process.
   worker.on('error', (error) => {
     throw error;
   });

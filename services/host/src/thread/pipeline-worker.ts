@@ -95,7 +95,7 @@ const disk = { shortage: () => shortage };
 const geo = createSharedGeo({ config, logger, metrics, stack });
 const opening = openThreadPorts({ config, log, clickhouse, logger, clock, disk, stack });
 const started = start();
-// The main thread asks for this promise later. Until then, a rejection must not end the process as an unhandled rejection.
+// The main thread calls `start` later, which returns this promise. Until then, a rejection must not end the process as an unhandled rejection.
 started.catch(() => undefined);
 
 async function start(): Promise<void> {

@@ -7,7 +7,7 @@ import type { Logger } from '@weir/runtime/logger';
 
 export interface ForgetSaltsDeps {
   readonly registry: Registry;
-  /** The time at which the oldest raw record that the enricher has not processed was appended; `Infinity` if there is none, and with Kafka. */
+  /** Resolves with the time at which the oldest unprocessed raw record was appended. `Infinity` if there is none, and always with Kafka. */
   readonly oldestUnreadAt: () => Promise<number>;
   readonly rawRetentionMs: number;
   readonly intervalMs: number;
@@ -20,8 +20,8 @@ export interface ForgetSaltsDeps {
 const CLOCK_AHEAD_MS_MAX = 5 * 60_000;
 
 /**
- * Deletes the salt of a day when no raw record of that day can be replayed any more (docs/api.md, Cookieless mode). Both clocks must have
- * reached this time: all hosts lose a salt that one host deletes. Runs now and at each interval.
+ * Deletes the salt of a day when no raw record of that day can be replayed any more (docs/api.md, Cookieless mode). The clock of this host and
+ * the shared clock must both have reached this time, because all hosts lose a salt that one host deletes. Runs now and at each interval.
  */
 export function startForgettingSalts(deps: ForgetSaltsDeps): { close(): void } {
   const { registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, sharedClock, logger } = deps;

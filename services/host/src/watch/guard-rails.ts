@@ -37,8 +37,8 @@ export interface GuardRailDeps {
 }
 
 /**
- * Compares the settings of the engines with what exactly-once needs, now and at each interval. Drift is an alarm: an error in the
- * log, and `weir_engine_drift` above 0 until an operator corrects the setting. (Some settings make the adapters refuse a start.)
+ * Checks the settings of the engines on which exactly-once depends, now and at each interval. If a setting is wrong, writes an error to the log, and
+ * sets `weir_engine_drift` above 0 until an operator corrects the setting. With some wrong settings, the adapters refuse to start.
  */
 export function watchGuardRails(rails: readonly GuardRail[], deps: GuardRailDeps): GuardRails {
   const { intervalMs, clock, logger, metrics } = deps;

@@ -12,8 +12,8 @@ export interface MakeSaltsDeps {
 }
 
 /**
- * Creates the salts of today and, shortly before midnight, of tomorrow. No request then waits for the key that is derived from
- * a salt.
+ * Creates the salts (docs/glossary.md) of today and, shortly before midnight, of tomorrow. Otherwise the first requests of a day would wait for
+ * the key that is derived from the salt.
  */
 export function startMakingSalts({ registry, intervalMs, clock, logger }: MakeSaltsDeps): { close(): void } {
   const make = async (): Promise<void> => {

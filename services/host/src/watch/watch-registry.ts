@@ -20,8 +20,8 @@ export interface RegistryWatch {
 
 /**
  * Reports that this process cannot read the registry: an error in the log at each interval, the metric `weir_registry_unread_seconds`, and a note.
- * The process stays ready, because it can accept and process records of the sites that it knows. If it did not, a topic that no process can read
- * would stop all gateways.
+ * The process stays ready, because it can accept and process records of the sites that it knows. Otherwise all gateways would stop if the topic
+ * cannot be read.
  */
 export function watchRegistry({ registry, intervalMs, logger, metrics }: WatchRegistryDeps): RegistryWatch {
   createRegistryMetric(metrics, () => registry.unreadMs() / 1000);

@@ -12,10 +12,10 @@ const DAY_MS = 86_400_000;
 const FIRST_DAY = '1970-01-01';
 
 /**
- * Returns the period of the same length directly before (`direction` -1) or after (1) the period `asked`. For calendar months and years, it is
- * the neighbouring calendar months or years. Undefined if there is no such period: `asked` has no limits, or the result would begin in the
- * future or before 1970. `today` is the date in the time zone of the report. If the period after `asked` would end in the future, it ends
- * today: a period of days keeps its length, and a period of months becomes shorter.
+ * Returns the period of the same length directly before (`direction` -1) or after (1) the period `asked`. For calendar months and years, returns the
+ * neighbouring calendar months or years. `today` is the date in the time zone of the report. A result that would end in the future ends today:
+ * a period of days then keeps its length, and a period of months becomes shorter. Undefined if `asked` has no limits, or if the result would
+ * begin in the future or before 1970.
  */
 export function shiftedPeriod(asked: AskedPeriod, today: string, direction: -1 | 1): AskedPeriod | undefined {
   const dates = datesOf(asked, today);
