@@ -16,7 +16,8 @@ const EVENTS_PER_ROUND = 300;
 const CLIENT_ADDRESS = '198.51.100.77';
 
 /**
- * Sends events while Weir is killed repeatedly. Then checks that every accepted event is in the archive once, in both topics.
+ * Sends events while Weir is killed repeatedly. Then checks that the archive of `events.raw` and that of `events.enriched` have every accepted
+ * event exactly once.
  */
 async function archivesEverythingOnce(weir: WeirProcess, store: ObjectStore): Promise<void> {
   const { client } = weir;

@@ -55,7 +55,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   }
   await client.settled();
   for (const folder of [place, other]) await weirCommand(weir, 0, 'backup', 'create', folder);
-  // Anna and Bob are erased after the backups were made.
+  // The backups contain Anna and Bob, who are erased now.
   await weirCommand(weir, 0, 'forget', '--site', site, '--user', 'anna');
   const list = join(makeFolder(), 'erased.json');
   writeFileSync(list, await weirCommand(weir, 0, 'forget', '--list', '--json'));
@@ -65,7 +65,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   expect(await weirCommand(weir, 0, 'forget', '--list')).toMatch(/erasure_.*\n.*erasure_/);
   await weir.stop();
 
-  // Each erasure has updated the list of erasures in `place`, where the scheduled backups are.
+  // Each erasure also updates the list of erasures in `place`, because scheduled backups go there. The list is therefore newer than the backups.
   const fromPlace = join(makeFolder(), 'restored');
   const said = await weirCommand(weir, 0, 'backup', 'restore', place, fromPlace, '--id', old as string);
   expect(said).toContain('2 erasures that the backup does not have');
@@ -73,7 +73,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   await erasedSince(restored);
   await restored.stop();
 
-  // In `other`, the list of erasures is only as new as the newest backup. So the operator gives the newer list.
+  // The list of erasures in `other` is only as new as the newest backup there. The operator therefore passes a newer list.
   const fromOther = join(makeFolder(), 'restored');
   await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
   const second = await startWeir({ dataDir: fromOther });

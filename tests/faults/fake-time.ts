@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** The path of the library of libfaketime, which is loaded into each process; undefined if it is not installed. */
+/** The path of libfaketime's library, which `LD_PRELOAD` loads into each process; undefined if it is not installed. */
 function findFaketime(): string | undefined {
   const { stdout } = spawnSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8' });
   return stdout?.split('\n').find((file) => file.endsWith('libfaketimeMT.so.1'));
@@ -12,8 +12,8 @@ export function whyNoFakeTime(): string | undefined {
 }
 
 /**
- * The environment of a Weir whose system clock is changed by libfaketime. Timers and the monotonic clock are not affected. The clock of its ClickHouse
- * process does not change: ClickHouse asks the kernel for the time without the C library.
+ * The environment of a Weir whose system clock libfaketime changes. Timers and the monotonic clock do not change. The clock of its ClickHouse
+ * process does not change either, because ClickHouse reads the time by a system call, without the C library.
  */
 export function fakeTimeEnv(): Record<string, string> {
   return { LD_PRELOAD: findFaketime() ?? '', FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };

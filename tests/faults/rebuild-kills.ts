@@ -21,9 +21,9 @@ export interface RebuildKills {
   readonly weir: Pick<WeirProcess, 'client' | 'url'>;
   readonly load: Load;
   readonly site: string;
-  /** The installation to which a migration is added. */
+  /** The folder of the installation to which the test adds a migration. */
   readonly root: string;
-  /** Kills the process of control, which runs the installation `root`, and possibly other processes. Resolves when all of them run again. */
+  /** Kills the process that runs control from the folder `root`, and possibly other processes. Resolves when all of them run again. */
   kill(random: () => number): Promise<void>;
 }
 
@@ -38,8 +38,8 @@ export function copyInstallation(): string {
 }
 
 /**
- * Adds a migration that rebuilds `records`, restarts control, and kills processes at REPLAY_KILLS random moments of the rebuild, under load.
- * Then it stops the load, and compares all tables with those of a replay that was not disturbed.
+ * Adds a migration that rebuilds `records`, and restarts control. Then kills processes at REPLAY_KILLS random moments of the rebuild, under load.
+ * Afterwards stops the load, and compares all tables with those of a replay without kills.
  */
 export async function killRebuild({ weir, load, site, root, kill }: RebuildKills): Promise<void> {
   const { client } = weir;
@@ -48,7 +48,7 @@ export async function killRebuild({ weir, load, site, root, kill }: RebuildKills
   const random = seededRandom(seed);
   await addRebuildMigration(join(root, 'schemas/clickhouse'), (query) => client.sql(query));
   const phases: string[] = [];
-  // The rebuild begins with the restart after this kill, which is not one of the REPLAY_KILLS.
+  // The restart after this kill starts the rebuild. This kill does not count as one of the REPLAY_KILLS.
   await kill(random);
   for (let kills = 0; kills < REPLAY_KILLS; kills++) {
     await pause(random() * KILL_WITHIN_MS); // the fault happens at a random moment, so the pause is part of the test
@@ -56,7 +56,7 @@ export async function killRebuild({ weir, load, site, root, kill }: RebuildKills
     phases.push((json as { readonly data?: { readonly phase: string } }).data?.phase ?? 'none');
     await kill(random);
   }
-  // On a busy machine, the rebuild would wait for the live records as long as the load goes on.
+  // A rebuild ends when it has processed all live records. On a busy machine, it could not catch up while the load continues.
   await load.stop();
   await eventually(
     'the rebuild to end',

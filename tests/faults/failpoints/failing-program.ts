@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-/** The name of an entry of mutations.json, or undefined. If it is set, all faults run on a Weir with this defect. */
+/** The name of an entry of mutations.json, or undefined. If it is set, all faults run on a Weir with the defect that this entry describes. */
 export const MUTATION = process.env.WEIR_FAULT_MUTATION || undefined;
 
 let program: string | undefined;
 
-/** Bundles Weir with points for faults, once for each run. Returns the path of its main program. */
+/** Bundles Weir with points for faults (only once per process). Returns the path of its main program. */
 export function failingProgram(): string {
   program ??= build();
   return program;
@@ -17,7 +17,7 @@ export function failingProgram(): string {
 function build(): string {
   const cache = join(PROJECT_ROOT, '.cache');
   mkdirSync(cache, { recursive: true });
-  // The bundle is inside the project, so that it finds the packages with native code.
+  // The bundle must be inside the project, otherwise it would not find the packages with native code.
   const outdir = mkdtempSync(join(cache, 'failpoints-'));
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
   const script = join(PROJECT_ROOT, 'tests/faults/failpoints/build-failpoints.mjs');

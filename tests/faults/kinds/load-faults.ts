@@ -12,7 +12,7 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 const BURST_EVENTS = 1_000;
 const BURST_AT_ONCE = 64;
 const IDLE_CONNECTIONS = 10_000;
-/** The file descriptors that the test and Weir's main process each need: one for each idle connection, and some more. */
+/** The file descriptors that the process of the test and Weir's main process each need: one per idle connection, and some more. */
 const FILES_MIN = IDLE_CONNECTIONS + 2_000;
 const OPENED_AT_ONCE = 500;
 const SLOW_WRITERS = 200;
@@ -20,7 +20,7 @@ const SLOW_MS = 3_000;
 const OTHERS_WITHIN_MS = 120_000;
 const SLOW_PIECE_MS = 100;
 const SLOW_READERS = 200;
-/** A slow reader sends this many requests and does not read the answers, which are much larger than the buffers of a connection. */
+/** A slow reader sends this many requests and does not read the answers. Together, the answers are much larger than the buffers of a connection. */
 const UNREAD_REQUESTS = 100;
 const UNREAD_HEAD = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 const MEMORY_MAX_BYTES = 1_500_000_000;
@@ -28,7 +28,7 @@ const MEMORY_MAX_BYTES = 1_500_000_000;
 const SLOW_HEAD =
   'POST /api/collect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"site_id":"';
 
-/** The largest memory that the main process of Weir has used must stay below a limit. */
+/** The peak memory of Weir's main process must stay below a limit. */
 async function memoryFindings({ weir }: Embedded): Promise<readonly string[]> {
   if (process.platform !== 'linux') return [];
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${weir.pid()}/status`, 'utf8')) ?? [];

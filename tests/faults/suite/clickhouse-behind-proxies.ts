@@ -27,7 +27,7 @@ const REFUSALS: readonly (readonly [name: string, about: string, error: Refusal]
   ['stopping', 'ClickHouse refuses inserts, because it shuts down', { code: 236, name: 'ABORTED' }],
 ];
 
-/** The faults of a ClickHouse behind proxies, on one machine and in a deployment. */
+/** The faults of a Weir that reaches ClickHouse through proxies: on one machine or in a distributed deployment. */
 export function clickhouseBehindProxies<Broken extends BehindProxies>(
   opening: Opening<Broken>,
 ): readonly Fault<Broken>[] {

@@ -10,7 +10,7 @@ export interface Embedded extends Subject {
   readonly weir: WeirProcess;
 }
 
-/** The settings that each Weir of the fault suite has. */
+/** The settings of every Weir in the fault suite. */
 export const SUITE_ENV = { ...FAULTS_ENV, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' };
 
 export async function openEmbedded(options: WeirOptions = {}, onClose = async () => {}): Promise<Embedded> {
@@ -29,7 +29,7 @@ export async function openEmbedded(options: WeirOptions = {}, onClose = async ()
   };
 }
 
-/** The client IPs of the load must be encrypted in every file of the data folder. */
+/** Searches all files of the data folder for the client IP of the load. Returns one sentence per file: only encrypted client IPs may be stored. */
 export function addressesOnDisk({ weir }: Pick<Embedded, 'weir'>): readonly string[] {
   return filesWith(weir.dataDir, [LOAD_ADDRESS]).map((found) => `a client IP is on the disk: ${found}`);
 }
