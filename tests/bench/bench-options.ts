@@ -11,13 +11,13 @@ export interface BenchOptions {
   readonly rows: readonly number[] | undefined;
   /** The names of the reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
-  /** The folder in which `reports`, `dashboard` and `dashboards` keep their tables. If it is undefined, they are deleted. */
+  /** The folder in which the scenarios `reports`, `dashboard` and `dashboards` keep their tables. If it is undefined, the tables are deleted. */
   readonly folder: string | undefined;
-  /** The longest time to wait for a quiet machine before each scenario. */
+  /** The maximum time to wait for a low load of the machine before each scenario. */
   readonly quietSeconds: number;
   readonly write: boolean;
   readonly help: boolean;
-  /** The folder for CPU profiles of every measured process. */
+  /** The folder in which every measured process writes a CPU profile. */
   readonly profileDir: string | undefined;
 }
 

@@ -23,12 +23,12 @@ describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GA
     const { client, gateways } = weir();
     const site = await client.createSite();
     await client.must(200, 'PATCH', `/sites/${site}`, { limits: { events: LIMIT } });
-    // Each key has its own count. The requests that wait for the new limit use another key.
+    // Each API key has its own count. The requests that wait until the new limit applies use another key, so that they do not count.
     const [{ key }, probe] = [await client.createKey(site), await client.createKey(site)];
     const sendTo = (url: string, sender: string) =>
       sendHttp(url, { path: '/api/v1/events', headers: bearer(sender), body: { name: 'x' } });
     const send = (nth: number) => sendTo(gateways[nth % gateways.length]?.url ?? '', key);
-    // A gateway gives each new connection to its next process, so this number of answers in a row come from both processes.
+    // A gateway gives each new connection to its next process. Therefore this number of consecutive answers includes both processes.
     for (const { url } of gateways) {
       let inForce = 0;
       await eventually(`${url}: the limit to be in force in both processes`, async () => {

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ASSETS =
   /\.(css|js|mjs|cjs|map|wasm|webmanifest|png|jpg|jpeg|gif|svg|webp|avif|ico|bmp|tif|tiff|cur|woff|woff2|ttf|otf|eot|mp3|mp4|m4a|m4v|webm|ogg|ogv|oga|wav|flac|mov|avi|swf|flv)$/i;
 
-/** Files that programs fetch and that an import skips. The sample log has no other files of this kind. */
+/** Files for programs, such as robots.txt. An import skips them. The sample log contains no other such files. */
 const FOR_PROGRAMS = /\/(robots\.txt|sitemap[^/]*\.xml(\.gz)?)$/i;
 
 const { text, origin } = readAccessLog();
@@ -46,10 +46,7 @@ async function importLog(site: string, source: string, input?: Buffer) {
 }
 const count = (site: string) => client.number('SELECT count() FROM events WHERE site_id = {site:String}', { site });
 
-/**
- * Compresses with the program `zstd` if it is installed. Otherwise writes a frame of uncompressed blocks, which is also valid
- * zstd.
- */
+/** Compresses with the program `zstd`. If it is not installed, writes a frame of uncompressed blocks, which is also valid zstd. */
 function zstd(content: Buffer): Buffer {
   const { status, stdout } = spawnSync('zstd', ['-c'], { input: content, maxBuffer: 2 ** 28 });
   if (status === 0) return stdout;
@@ -151,7 +148,7 @@ describe('weir import: lines', () => {
       expect({ code: run.code, stderr: run.code === 0 ? '' : run.stderr }).toEqual({ code: 0, stderr: '' });
     }
     const rows = await client.rows('events', site, 2, 'pathname, bot, toUnixTimestamp64Milli(timestamp) AS ms');
-    // These lines have no field for the user agent, so nothing says that their clients are bots.
+    // These log lines have no user agent, so Weir cannot detect that their clients are bots.
     expect(rows.map((row) => row.bot)).toEqual(['', '']);
     expect(rows.map((row) => `${row.pathname} ${new Date(Number(row.ms)).toISOString()}`).toSorted()).toEqual([
       '/common 2026-05-17T08:05:03.000Z',

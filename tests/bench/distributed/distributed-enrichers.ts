@@ -7,19 +7,19 @@ import type { BenchServices } from './distributed-services.ts';
 
 const COUNTS = [1, 2, 4] as const;
 const TIMES_MAX = 1.15;
-/** A group of several members needs this time to finish its rebalances. */
+/** Several members of a consumer group need this time for their rebalances. */
 const SETTLE_MS = 1_500;
-/** The number of records that each enricher processes before the measurement, because code is slower until it is compiled. */
+/** The number of records that each enricher processes before the measurement, because code is slower before V8 has compiled it. */
 const WARM_UP_RECORDS = 60_000;
 
 interface Figure {
   readonly micros: number;
   readonly perSecond: number;
-  /** The number of partitions without a processed record, plus the number of processes that processed no record. */
+  /** The number of partitions without a processed record, plus the number of processes without one. */
   readonly idle: number;
 }
 
-/** Measures the CPU per record with 1, 2 and 4 enrichers on one topic of 12 partitions. */
+/** Measures the CPU per record for 1, 2 and 4 enrichers on one topic with 12 partitions. */
 export async function measureEnrichers(
   { programs, rounds, note }: Bench,
   services: BenchServices,
@@ -82,9 +82,8 @@ export async function measureEnrichers(
 }
 
 /**
- * Returns the two counts of enrichers whose CPU per record differs most, compared by the median of their ratios over all
- * rounds. The maximum of a single round would not be meaningful: one count alone differs by a factor of 1.1 to 1.2 from round
- * to round.
+ * Returns the two counts of enrichers whose CPU per record differs most. It compares the medians of their ratios over all rounds. The maximum of
+ * a single round would not be meaningful, because the figure of one count varies by a factor of 1.1 to 1.2 between rounds.
  */
 function furthestApart(micros: readonly (readonly number[])[]): { readonly what: string; readonly times: Spread } {
   const pairs = COUNTS.flatMap((count, c) =>

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 export const ENGINES = ['kafka', 'redis', 'clickhouse'] as const;
 type EngineName = (typeof ENGINES)[number];
 
-/** Real services on loopback, whose CPU and disk usage can be read. */
+/** Real services on loopback. Their CPU time and the disk usage of topics can be read. */
 export interface BenchServices {
   readonly env: Readonly<Record<string, string>>;
   cpuMicros(name: EngineName): number;
@@ -27,11 +27,11 @@ export function servicesMissing(): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** Starts the named services; without names, all of them. */
+/** Starts the named services. Without names, starts all of them. */
 export async function startBenchServices(only: readonly EngineName[] = ENGINES): Promise<BenchServices> {
   const dir = join(PROJECT_ROOT, '.cache/services', `bench-${randomUUID().slice(0, 8)}`);
   const down = [PROGRAM, 'down', '--dir', dir, '--wipe'];
-  // The services outlive this process, so they are stopped even if the benchmark is interrupted.
+  // The services run on when this process ends. This stops them, even if the benchmark is interrupted.
   const downAtExit = (): void => void spawnSync(process.execPath, down);
   process.once('exit', downAtExit);
   const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir, '--only', only.join(',')]);
@@ -51,10 +51,7 @@ export async function startBenchServices(only: readonly EngineName[] = ENGINES):
   };
 }
 
-/**
- * The CPU time of a process and its child processes, in ticks. The embedded ClickHouse is a child of the started process. 0 on systems
- * without /proc.
- */
+/** The CPU time of a process and its children, in ticks: the embedded ClickHouse is a child of the started process. 0 on systems without /proc. */
 function ticksWithChildren(pid: number): number {
   if (!existsSync('/proc/self/stat')) return 0;
   let ticks = 0;

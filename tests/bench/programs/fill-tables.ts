@@ -4,7 +4,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { buildSlots, fillTraffic, type TrafficTask, untilMerged } from '../reports/fill-traffic.ts';
 
 export interface FillTask extends TrafficTask {
-  /** The data folder of a Weir that has never run. */
+  /** The data folder of a Weir. No Weir may have used it before. */
   readonly folder: string;
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;
@@ -12,7 +12,7 @@ export interface FillTask extends TrafficTask {
 
 const note = (text: string): void => console.error(`bench: dashboard: ${text}`);
 
-/** Fills the tables of a data folder with generated traffic, for a Weir that is started later. Returns the number of rows. */
+/** Fills the tables in a data folder with generated traffic, before Weir uses the folder. Returns the number of rows. */
 async function main({ folder, clickhouseEntry, migrationsDir, ...traffic }: FillTask): Promise<number> {
   const engine = await startEmbeddedClickhouse({
     dataDir: folder,

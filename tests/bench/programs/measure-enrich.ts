@@ -17,7 +17,7 @@ export interface EnrichTask {
   readonly folder: string;
   readonly rounds: number;
   readonly partitions: number;
-  /** How many times each round processes the traffic of the log. */
+  /** How many times the records of the access log are processed in each round. */
   readonly copies: number;
 }
 
@@ -25,15 +25,15 @@ export interface EnrichFigures {
   readonly origin: 'real' | 'generated';
   readonly records: number;
   readonly loopRecords: number;
-  /** CPU microseconds per record of the baseline (`parseAndWrite`), with one number for each round, as in the next three lists. */
+  /** CPU microseconds per record of the baseline (`parseAndWrite`). This list and the next three have one number for each round. */
   readonly bare: readonly number[];
-  /** With the caches of earlier passes. */
+  /** The enrichment steps, with caches that earlier passes have filled. */
   readonly warm: readonly number[];
-  /** With empty caches. */
+  /** The enrichment steps, with empty caches. */
   readonly newCaches: readonly number[];
-  /** The whole consumer loop, with the event log and the state store. */
+  /** The enricher's whole consumer loop, including the event log and the state store. */
   readonly loop: readonly number[];
-  /** CPU microseconds per record of the first pass in this process. */
+  /** CPU microseconds per record of the first pass in this process, in which V8 has not compiled the code yet. */
   readonly firstPass: number;
 }
 
@@ -117,7 +117,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   }
 }
 
-/** Enriches all records as the consumer loop does, batch by batch, with the state in memory. */
+/** Enriches all records in batches, like the consumer loop, but with the state in memory. */
 function enrichAll<Decoded>(
   enrichment: Enrichment<Decoded>,
   records: readonly StoredRecord[],
@@ -140,7 +140,7 @@ function enrichAll<Decoded>(
   return lines;
 }
 
-/** The baseline for the comparison: parses the same bytes and writes the same rows as JSON, with no other work. */
+/** The baseline: parses the same bytes and writes the same rows as JSON, with no other work. */
 function parseAndWrite(records: readonly StoredRecord[], rows: readonly unknown[]): number {
   let bytes = 0;
   records.forEach(({ value }, i) => {
@@ -161,7 +161,7 @@ async function saltsOf<Decoded>(
   );
 }
 
-/** Collects garbage, so that it does not slow down the next measurement. */
+/** Runs the garbage collector, so that it does not run during the next measurement. */
 function gc(): void {
   (globalThis as { gc?: () => void }).gc?.();
 }

@@ -10,7 +10,7 @@ export interface SealTask {
 /** CPU microseconds per record, with one number for each round. */
 export type SealFigures = Readonly<Record<string, readonly number[]>>;
 
-/** Rounds are short, so that a slow phase of the machine affects all parts of a round equally. */
+/** Rounds are short, so that a slow phase of the machine affects all measurements of a round equally. */
 const LOOPS = 4_000;
 const WARM_UP_ROUNDS = 10;
 const ADDRESSES = 4096;
@@ -37,10 +37,7 @@ const plainBody = JSON.stringify({
 });
 const contextBody = (ip: string) => `${plainBody.slice(0, -1)},"context":{"ip":"${ip}"}}`;
 
-/**
- * Compares encrypted addresses with plain addresses. The code for plain addresses writes and reads the records as Weir did before
- * addresses were encrypted.
- */
+/** Compares records with an encrypted address and records with a plain address. Weir wrote plain addresses before it encrypted them. */
 function main({ rounds }: SealTask): SealFigures {
   const salt = randomBytes(32).toString('hex');
   const seal = createSealAddress(salt, randomBytes);

@@ -21,13 +21,13 @@ export interface WriteTask {
   readonly folder: string;
   readonly rounds: number;
   readonly partitions: number;
-  /** The number of rows in each partition in one round. */
+  /** The number of rows that each partition gets in one round. */
   readonly rowsPerPartition: number;
   readonly rowsMax: number;
   readonly bytesMax: number;
   readonly lingerMs: number;
   readonly insertsAtOnce: number;
-  /** The path of `dist/clickhouse-server.js`, or of a copy. */
+  /** The path of the program `clickhouse-server.js` in `dist/`, or of its copy. */
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;
 }
@@ -43,7 +43,7 @@ export interface WriteFigures {
 
 export interface Arm {
   readonly seconds: number[];
-  /** CPU microseconds per row: of this process, and of the ClickHouse process. */
+  /** CPU microseconds per row. `own`: of this process. `engine`: of the ClickHouse process. */
   readonly own: number[];
   readonly engine: number[];
   readonly inserts: number[];

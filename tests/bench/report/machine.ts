@@ -7,7 +7,7 @@ export function machineText(): string {
   return `${cpus().length} x ${cpu?.model.trim() ?? 'unknown CPU'}, ${memoryGib} GiB, ${type()} ${release()}, Node ${process.version}`;
 }
 
-/** The load averages of the machine. Other work on the same cores changes the figures more than anything else. */
+/** The load averages of the machine. Other programs on the same cores change the figures more than any other influence. */
 export function loadText(): string {
   const [one = 0, five = 0] = loadavg();
   return `${one.toFixed(1)} (1 min), ${five.toFixed(1)} (5 min)`;

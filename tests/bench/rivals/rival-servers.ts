@@ -7,7 +7,7 @@ import type { BenchServices } from '../distributed/distributed-services.ts';
 import { sendLoad } from '../load/http-load.ts';
 import { EVENTS_WITH_KEY } from '../load/load-requests.ts';
 
-/** A server on Kafka and Redis that accepts server events. */
+/** A measured server that accepts server events: the gateway, or a rival (rival-engines.ts). */
 export interface RivalServer extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
   readonly name: string;
   readonly port: number;
@@ -25,7 +25,7 @@ const RIVALS = [
 
 const PARTITIONS = 12;
 
-/** Starts the gateway and each rival, each with its own topic. The gateway is the first one. */
+/** Starts the gateway and each rival. Each server has its own topic. The gateway is first in the list. */
 export async function startAll(programs: Programs, services: BenchServices): Promise<readonly RivalServer[]> {
   const { KAFKA_BROKERS: brokers = '' } = services.env;
   const admin = new Kafka({ brokers: brokers.split(','), logLevel: logLevel.ERROR }).admin();
@@ -60,7 +60,10 @@ export async function startAll(programs: Programs, services: BenchServices): Pro
   return [weir, ...others];
 }
 
-/** Sends events with new idempotency keys. Throws unless the server answers 202 to each one and has stored each one once. */
+/**
+ * Sends events with new idempotency keys. Resolves with the seconds that this took. Throws unless the server answers 202 to each event and stores
+ * each event once.
+ */
 export async function sendAndCount(server: RivalServer, requests: number, connections: number): Promise<number> {
   const { status, make } = EVENTS_WITH_KEY;
   const before = await server.stored();
@@ -70,7 +73,7 @@ export async function sendAndCount(server: RivalServer, requests: number, connec
   return seconds;
 }
 
-/** Throws unless the second request with an idempotency key gets 200 and stores nothing. */
+/** Sends two requests with the same idempotency key. Throws unless the second one gets 200 and stores nothing. */
 export async function checkDuplicate(server: RivalServer): Promise<void> {
   const one = EVENTS_WITH_KEY.make(server.key)(0);
   const before = await server.stored();

@@ -8,10 +8,10 @@ const CONNECTIONS = [64, 400] as const;
 const REQUESTS = 6_000;
 const WARM_UP_REQUESTS = 12_000;
 const ROUNDS_MIN = 5;
-/** The rounds end when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds`. */
+/** The measurement ends when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds` rounds. */
 const HALF_WIDTH_MAX = 0.05;
 
-/** The highest wanted ratio of Weir's CPU to that of a rival. */
+/** The maximum ratio of Weir's CPU to that of a rival. */
 const TARGETS: readonly { readonly rival: string; readonly connections: number; readonly ratio: number }[] = [
   { rival: 'Fastify, one send per request', connections: 64, ratio: 0.4 },
   { rival: 'expert pipeline', connections: 64, ratio: 0.9 },
@@ -28,7 +28,7 @@ export const rivals: Scenario = {
   run,
 };
 
-/** The figures of one server with one number of connections, with one number for each round. */
+/** The figures of one server with one number of connections. Each list has one number for each round. */
 interface Figures {
   readonly server: RivalServer;
   readonly connections: number;
@@ -90,7 +90,7 @@ async function addRound(figures: Figures, services: BenchServices): Promise<void
 
 const isRival = ({ server }: Figures): boolean => server.name !== 'Weir';
 
-/** The ratio of Weir's CPU to that of a rival, of the same rounds. */
+/** The ratio of Weir's CPU to that of a rival, from figures of the same rounds. */
 function besideWeir(all: readonly Figures[], { connections, micros }: Figures): Interval {
   const weir = all.find((figures) => !isRival(figures) && figures.connections === connections);
   return intervalOf(micros.map((own, round) => (weir?.micros[round] ?? Number.NaN) / own));

@@ -12,11 +12,11 @@ const CHROMIUM = '/usr/bin/chromium';
 const PAGE_WITHIN_MS = 120_000;
 const PERIODS = ['7d', '30d', '12mo'] as const;
 const FIRST_PAINT_MS_MAX = 1_000;
-/** The targets of the scenario reports. */
+/** The limits for the time of one report, as in reports-scenario.ts. */
 const SHORT_MS_MAX = 150;
 const YEAR_MS_MAX = 500;
 
-/** Records in `window.shownAt` when the numbers and each panel are shown, in milliseconds after the navigation began. */
+/** A script for the page. It stores in `window.shownAt` when the numbers and each panel appear, in milliseconds since the navigation began. */
 const WATCH = `
   window.shownAt = {};
   const look = () => {
@@ -26,7 +26,7 @@ const WATCH = `
   };
   new MutationObserver(look).observe(document, { childList: true, subtree: true });`;
 
-/** Milliseconds by what was measured: `first paint`, `numbers`, and the panels. */
+/** Milliseconds. The keys are `first paint`, `numbers`, and the names of the panels. */
 type Times = Readonly<Record<string, number>>;
 
 export const dashboard: Scenario = {
@@ -51,7 +51,7 @@ async function run(bench: Bench): Promise<Findings> {
     const page = await signIn(browser, url);
     const times = new Map<string, readonly Times[]>();
     for (const period of PERIODS) {
-      // The first round fills the caches of the browser and of the disk. It does not count.
+      // The first round only fills the caches of the browser and of the disk. Its times are discarded.
       const found: Times[] = [];
       for (let round = 0; round <= rounds; round++) found.push(await openOverview(page, url, period));
       times.set(period, found.slice(1));
@@ -76,7 +76,7 @@ async function signIn(browser: Browser, url: string): Promise<Page> {
   return page;
 }
 
-/** Opens the overview for a signed-in user whose browser has a warm cache, and waits until the numbers and all panels are shown. */
+/** Opens the overview page. The user is signed in, and the cache of the browser is warm. Waits until the numbers and all panels are shown. */
 async function openOverview(page: Page, url: string, period: string): Promise<Times> {
   await page.goto(`${url}/dashboard/sites/${TRAFFIC_SITE}/overview?period=${period}`);
   await eventually(
@@ -133,7 +133,7 @@ function findingsOf(
   };
 }
 
-/** The value at this share of the sorted figures (nearest rank). */
+/** Returns the quantile of the figures at this share (nearest rank). */
 function rank(figures: readonly number[], share: number): number {
   const sorted = [...figures].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

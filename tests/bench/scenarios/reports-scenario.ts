@@ -9,7 +9,7 @@ const ROWS_DEFAULT = 1_000_000;
 const SEED = 1;
 const END = '2026-10-31T12:00:00Z';
 const MIB = 1024 ** 2;
-/** The target for the bytes of one event in all tables together. */
+/** The target for the number of bytes per event, in all tables together. */
 const EVENT_BYTES_MAX = 60;
 const PEAK_MIB_MAX = 500;
 const SHORT_MS_MAX = 150;
@@ -24,7 +24,7 @@ export const reports: Scenario = {
   run,
 };
 
-/** The name that selects no report: the tables are only filled. */
+/** With this name, no report is measured: the tables are only filled. */
 const NONE = 'none';
 
 async function run(bench: Bench): Promise<Findings> {
@@ -97,7 +97,7 @@ function columnsTable(found: readonly ReportsFigures[]): Table {
   };
 }
 
-/** For all reports of a variant and a period: p50 and p95 of the times, the highest memory, and the most bytes read. */
+/** For each variant and period: p50 and p95 of the times of all reports, the highest memory, and the most bytes that one report read. */
 function summaryTable(figures: ReportsFigures): Table {
   const rows = VARIANTS.flatMap(([variant]) =>
     PERIODS.map((period) => {
@@ -151,7 +151,7 @@ function cellOf({ ms, peakBytes, readBytes, refused }: ReportFigures): string {
 
 const memory = (bytes: number): string => (bytes === 0 ? '-' : showNumber(bytes / MIB, 0));
 
-/** The value at this share of the sorted figures (nearest rank). */
+/** Returns the quantile of the figures at this share (nearest rank). */
 function rank(figures: readonly number[], share: number): number {
   const sorted = [...figures].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

@@ -1,14 +1,14 @@
 import type { Programs } from '../build-programs.ts';
 
-/** One measurement. It runs alone, in rounds that alternate between the measured code and the code that it is compared with. */
+/** One measurement. No other measurement runs at the same time. Rounds alternate between the measured code and the code with which it is compared. */
 export interface Scenario {
   readonly name: string;
   readonly about: string;
   /** The number of rounds if `--rounds` is not given. */
   readonly rounds: number;
-  /** The reason why it runs only if it is named on the command line. */
+  /** Why the scenario runs only if the command line names it. */
   readonly onlyByName?: string;
-  /** Why it cannot run on this machine; `undefined` if it can. */
+  /** Why the scenario cannot run on this machine; `undefined` if it can. */
   missing?(): string | undefined;
   run(bench: Bench): Promise<Findings>;
 }
@@ -18,13 +18,16 @@ export interface Bench {
   readonly rounds: number;
   /** The number of records to process, for example of a backlog or a replay. If it is undefined, the scenario uses its own number. */
   readonly records: number | undefined;
-  /** The numbers of rows for which `reports` fills tables, one after the other. Other scenarios use the first. If undefined: their own. */
+  /**
+   * The numbers of rows. `reports` measures tables with each of these numbers, one after another. Other scenarios use only the first number. If
+   * it is undefined, each scenario uses its own number.
+   */
   readonly rows: readonly number[] | undefined;
   /** The reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
-  /** The folder in which the tables of reports and dashboards are kept. If it is undefined, they are deleted. */
+  /** The folder in which the scenarios for reports and dashboards keep their tables. If it is undefined, the tables are deleted. */
   readonly folder: string | undefined;
-  /** The longest time to wait for a quiet machine before a measurement. */
+  /** The maximum time to wait for a low load of the machine before a measurement. */
   readonly quietSeconds: number;
   /** Prints the progress to standard error. */
   note(text: string): void;
@@ -33,7 +36,7 @@ export interface Bench {
 export interface Findings {
   readonly tables: readonly Table[];
   readonly targets: readonly Target[];
-  /** How the figures were measured, and what limits their validity. */
+  /** Notes about how the figures were measured, and about what limits their validity. */
   readonly notes: readonly string[];
 }
 

@@ -10,18 +10,18 @@ export interface IssuedCertificate {
   readonly validUntil: number;
 }
 
-/** A certificate authority of the tests. */
+/** A certificate authority for tests. */
 export interface TestAuthority {
-  /** The file of its own certificate in PEM format, which clients must trust. */
+  /** The file with the authority's certificate in PEM format. Clients must trust it. */
   readonly caFile: string;
-  /** Issues a certificate for 127.0.0.1 that expires after this time, rounded to seconds. */
+  /** Issues a certificate for 127.0.0.1 that expires in `validMs`, rounded to seconds. */
   issue(validMs: number): IssuedCertificate;
 }
 
 const SUBJECT_NAMES = 'subjectAltName=IP:127.0.0.1,DNS:localhost';
 const YESTERDAY_MS = -24 * 3600_000;
 
-/** Creates an authority with openssl. All of its files are in `dir`. */
+/** Creates an authority with openssl. All its files are in `dir`. */
 export function createTestAuthority(dir: string): TestAuthority {
   const file = (name: string): string => join(dir, name);
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
@@ -84,5 +84,5 @@ commonName = supplied
   };
 }
 
-/** A time as openssl reads it: `YYYYMMDDHHMMSSZ`. */
+/** Formats a time for openssl: `YYYYMMDDHHMMSSZ`. */
 const opensslTime = (ms: number): string => `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;

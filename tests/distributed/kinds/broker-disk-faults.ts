@@ -28,7 +28,6 @@ const disksFull = (
   },
 });
 
-/** Faults of the disks of the brokers. */
 export const BROKER_DISK_FAULTS: readonly Fault<Clustered>[] = [
   disksFull(
     1,

@@ -2,7 +2,10 @@ import { eventually } from '@weir/testkit/eventually';
 import type { WeirProcess } from '@weir/testkit/weir-process';
 import type { Round, Subject } from '../../faults/suite/fault.ts';
 
-/** The number of test events. With this number, some of them are very probably in the partitions of the process that cannot work, which are half of all. */
+/**
+ * The number of test events. The process that cannot work has half of the partitions. With this many events, some of them are almost certainly in
+ * its partitions.
+ */
 const PROBES = 32;
 const TAKEN_OVER_WITHIN_MS = 60_000;
 
@@ -13,7 +16,10 @@ export function oneOf(processes: readonly WeirProcess[], { random }: Round): Wei
   return chosen;
 }
 
-/** Sends test events, very probably to all partitions. Resolves when all of them are stored, without the process that cannot work. */
+/**
+ * Sends test events, which are almost certainly spread over the partitions of both processes. Resolves when all of them are stored. The process
+ * that cannot work stores nothing, so the other process must have taken over.
+ */
 export async function othersTakeOver({ client }: Subject, { load, site }: Round): Promise<void> {
   const probes = await Promise.all(Array.from({ length: PROBES }, () => load.probe()));
   await eventually(

@@ -2,19 +2,22 @@ import { watch } from 'node:fs';
 import type { Embedded } from './embedded-subject.ts';
 
 /**
- * What ClickHouse does with a part of a table: it begins to write the part of an insert, begins to write a merged part, or has stored a part.
- * Until a part is stored, its folder has a temporary name.
+ * What ClickHouse does with a data part of a table: it begins to write the part of an insert, it begins to write a merged part, or it has
+ * finished a part. The folder of an unfinished part has a temporary name.
  */
 export type PartEvent = 'insert begins' | 'merge begins' | 'stored';
 
 const IS_EVENT: Readonly<Record<PartEvent, (folder: string) => boolean>> = {
   'insert begins': (folder) => folder.startsWith('tmp_insert_'),
   'merge begins': (folder) => folder.startsWith('tmp_merge_'),
-  // A part has its block numbers in its name: `202611_17_17_0`.
+  // The name of a finished part contains its block numbers: `202611_17_17_0`.
   stored: (folder) => /^[^_]+(_\d+){3,4}$/.test(folder),
 };
 
-/** Returns a function that calls `act` at the next such event of the table. `act` must be synchronous: the event lasts some milliseconds. */
+/**
+ * Returns a function that waits for the next such event of the table, and then calls `act`. `act` must be synchronous, because the state that an
+ * event shows lasts only some milliseconds.
+ */
 export async function findParts(
   { client, weir }: Embedded,
   table: string,
