@@ -10,12 +10,12 @@ export function expectJson(answer: HttpAnswer, status: number, body: unknown): v
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
 }
 
-/** Expects an error in the response envelope of /api/v1/events and of the admin API (docs/api.md, Answers). */
+/** Expects an error in the JSON format of /api/v1/events and of the admin API (docs/api.md, Answers). */
 export function expectEnvelope(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { status: 'error', error: { code: status, message: expect.stringMatching(message) } });
 }
 
-/** Expects the error body of /api/identify (docs/api.md, Answers). */
+/** Expects an error in the JSON format of /api/identify (docs/api.md, Answers). */
 export function expectIdentifyError(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { error: expect.stringMatching(message) });
 }
@@ -26,7 +26,7 @@ export function expectNoBody(answer: HttpAnswer, status: number): void {
   expect(answer.headers['content-length'] ?? '0').toBe('0');
 }
 
-/** `count` code points outside the Basic Multilingual Plane. Each has two UTF-16 units and four bytes in UTF-8. */
+/** Returns `count` characters outside the Basic Multilingual Plane. Each has two UTF-16 code units and four bytes in UTF-8. */
 export function astral(count: number): string {
   return '\u{1F30A}'.repeat(count);
 }

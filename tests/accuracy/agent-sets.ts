@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { browserLabel, deviceLabel, systemLabel } from './labels.ts';
 
-/**
- * A user agent of a public set, with the labels of the set translated to Weir's terms. A label is undefined if the set does not have it.
- */
+/** A user agent from a public data set. The labels of the set are translated to Weir's terms. A label is undefined if the set does not have it. */
 export interface AgentCase {
   readonly userAgent: string;
   readonly browser?: string | undefined;
@@ -21,7 +19,7 @@ export interface AgentSet {
   readonly cases: readonly AgentCase[];
 }
 
-/** The folder of a package. The files are read by path, because most of these packages do not export them. */
+/** The folder of an npm package. Files are read by path, because most of these packages do not export their files. */
 const folderOf = (name: string): string => join('node_modules', name);
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 const readYaml = <T>(path: string): T => parse(readFileSync(path, 'utf8')) as T;
@@ -40,7 +38,7 @@ interface Visit {
   readonly screenHeight: number;
 }
 
-/** Visits of 2026, with what scripts in the browser can read about the machine: `navigator.platform` and the screen. */
+/** Visits of 2026. They contain what scripts in the browser can read about the machine: `navigator.platform` and the screen. */
 export function visits(): AgentSet {
   const found = readJson<readonly Visit[]>(join(folderOf('user-agents'), 'dist/user-agents.json'));
   const cases = found.map((visit) => ({
@@ -54,8 +52,8 @@ export function visits(): AgentSet {
 }
 
 /**
- * The operating system of a visit; undefined if it is unknown. For example, a visit with the platform `Linux x86_64` and the user agent of
- * an iPhone comes from a program that imitates a browser.
+ * The operating system of a visit; undefined if the platform does not show it. For example, a visit with the platform `Linux x86_64` and the user
+ * agent of an iPhone comes from a program that imitates a browser.
  */
 function platformLabel({ platform, userAgent }: Visit): string | undefined {
   if (/^iP/.test(platform)) return 'iOS';
@@ -92,10 +90,7 @@ interface ParserTest {
   readonly expect: { readonly name?: string; readonly type?: string };
 }
 
-/**
- * The tests of ua-parser-js, the library that Weir uses, in their last published form. They show which results the library
- * itself intends.
- */
+/** The tests of ua-parser-js (the library that Weir uses), in their last published form. They contain the results that the library intends. */
 export function parserTests(): AgentSet {
   const tests = (kind: string) =>
     readJson<readonly ParserTest[]>(join(folderOf('ua-parser-js-fixtures'), `test/${kind}-test.json`));
@@ -140,7 +135,7 @@ interface UapTests {
   readonly test_cases: readonly { readonly user_agent_string: string; readonly family: string }[];
 }
 
-/** The tests of uap-core, from the last npm package that contains them (2013). uap-core's own packages do not contain them. */
+/** The tests of uap-core, from an npm package of 2013. It is the last one that contains them; uap-core's own packages do not. */
 export function uapTests(): AgentSet {
   const folder = join(folderOf('uap-core-fixtures'), 'test_resources');
   const tests = (name: string) => readYaml<UapTests>(join(folder, `${name}.yaml`)).test_cases;
@@ -159,7 +154,7 @@ interface Crawler {
   readonly tags?: readonly string[];
 }
 
-/** Every user agent of the list, or only those of crawlers with this tag. */
+/** The user agents of crawlers. With `tag`, only those of crawlers with this tag. */
 export function crawlers(tag?: string): readonly string[] {
   const list = readJson<readonly Crawler[]>(join(folderOf('crawler-user-agents'), 'crawler-user-agents.json'));
   const kept = tag === undefined ? list : list.filter((crawler) => crawler.tags?.includes(tag));

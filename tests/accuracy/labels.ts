@@ -2,7 +2,7 @@ import { browserName, deviceType, systemFamily } from '@weir/enricher/user-agent
 
 // This file translates the labels of the sets to Weir's terms.
 
-/** Labels with which a data set gives no answer. */
+/** Labels that mean that the data set does not know the answer. */
 const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;
 
 const BROWSERS: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const BROWSERS: Readonly<Record<string, string>> = {
   'Opera Mobile': 'Opera',
   'QQ Browser Mobile': 'QQ Browser',
   Android: 'Android Browser',
-  // woothee has one name for the web views of Android and iOS.
+  // woothee has one label for the web views of Android and of iOS.
   Webview: 'a web view',
 };
 
@@ -23,7 +23,7 @@ export function browserLabel(label: string | undefined): string | undefined {
   return BROWSERS[label] ?? browserName(label, '');
 }
 
-/** Families of operating systems whose names differ between sets. `systemFamily` translates all other names. */
+/** Names of operating systems that differ between the data sets. `systemFamily` translates all other names. */
 const SYSTEMS: readonly (readonly [pattern: RegExp, family: string])[] = [
   [/^Windows (?:Phone|CE|Mobile)/, 'Windows Phone'],
   [/^Windows/, 'Windows'],
@@ -52,12 +52,12 @@ const DEVICES: Readonly<Record<string, string>> = {
 };
 
 /**
- * `system`: the operating system. woothee's label "appliance" means a console or a television, and only the operating system
- * distinguishes them.
+ * Translates a label of a device. `system`: the operating system of the case. woothee's label "appliance" means a console or a television, and
+ * only the operating system shows which one.
  */
 export function deviceLabel(label: string | undefined, system = ''): string | undefined {
   if (label === undefined) return undefined;
-  // woothee has no label for tablets: it calls an iPad a smartphone and a Windows tablet a PC.
+  // woothee has no label for tablets. Its label for an iPad is smartphone, and its label for a Windows tablet is PC.
   if (label === 'smartphone' && system === 'iPad') return 'tablet';
   if (label === 'appliance') return /^(?:PlayStation|Nintendo|Xbox)/i.test(system) ? 'console' : 'tv';
   if (/^(?:PlayStation|Nintendo)/.test(label)) return 'console';

@@ -1,4 +1,4 @@
-/** One part of docs/accuracy.md: a comparison, with tables of the results and the targets that must be met. */
+/** One part of docs/accuracy.md: a comparison of Weir's results with labels, with tables and with targets that must be met. */
 export interface Section {
   readonly title: string;
   /** The text without the title. Its headings start at `###`. */
@@ -28,7 +28,7 @@ export function targetLine(target: Target): string {
   return `| ${name} | ${share} | ${bound} | ${cases} | ${isMet(target) ? 'met' : '**missed**'} |`;
 }
 
-/** Never rounds up, so that a missed target does not look met. */
+/** Rounds down, so that a missed target never looks met. */
 export function percent(share: number): string {
   return `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
 }
@@ -37,7 +37,7 @@ function percentAtMost(share: number): string {
   return `${(Math.ceil(share * 10_000) / 100).toFixed(2)} %`;
 }
 
-/** A Markdown table. The cells are escaped. */
+/** Makes a Markdown table, and escapes the text of the cells. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) =>
     `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;

@@ -34,7 +34,7 @@ const AGENTS = [
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)',
 ];
-/** The first bytes of the addresses. With these bytes, the geo data places the visits in several countries. */
+/** The first bytes of the client addresses. The geo data contains several countries for them. */
 const FIRST_BYTES = [8, 24, 31, 46, 62, 78, 81, 84, 91, 101, 103, 112, 133, 151, 177, 189, 196, 202, 212, 217];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const TAGS = [
@@ -49,8 +49,8 @@ const TAGS = [
 const DAY_MS = 86_400_000;
 
 /**
- * An access log in the combined format, of `days` days and the day of `endMs`. It has visits of one to six pages, and more visits on working
- * days and in the daytime. The same seed gives the same log.
+ * Returns an access log in the combined format for the day of `endMs` and the `days` days before it. Visits have one to six pages. There are more
+ * visits on working days and in the daytime. The same seed gives the same log.
  */
 export function demoAccessLog(endMs: number, days: number, visitsPerDay: number, seed: number): string {
   const random = randomOf(seed);
@@ -89,7 +89,7 @@ function clfTime(ms: number): string {
   return `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
 }
 
-/** A linear congruential generator: numbers from 0 to 1. */
+/** A linear congruential generator. It returns numbers from 0 to 1. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -14,7 +14,7 @@ const ENGINES = [
     engine: 'Firefox',
     files: [FIREFOX],
     open: () => openFirefox({ 'privacy.globalprivacycontrol.enabled': true }),
-    // The browser itself sets `navigator.globalPrivacyControl`, because of the preference above.
+    // Empty, because the preference above makes the browser set `navigator.globalPrivacyControl`.
     gpc: '',
   },
   {
@@ -47,7 +47,7 @@ for (const { engine, files, open, gpc } of ENGINES) {
       await weir?.stop();
     }, 60_000);
 
-    /** Creates a Weir site with its own host, so that tests do not share visitors. */
+    /** Creates a site in Weir and serves its pages under a separate host name, so that each test has new visitors. */
     const openSite = async (attributes = '', body = '', headers: Readonly<Record<string, string>> = {}) => {
       const siteId = await weir.client.createSite();
       hosts += 1;
@@ -72,8 +72,7 @@ for (const { engine, files, open, gpc } of ENGINES) {
 
     test('a first visit, history changes, back and forward, and a second tab: one visitor and one session', async () => {
       const siteId = await openSite();
-      // Waits for each row before the next page, because hits of a page that is left early may be sent together with those of
-      // the next page.
+      // Waits for each row before the next page. Hits of a page that is left early may be sent together with hits of the next page.
       await visit('/a?utm_source=news#part');
       await rows(siteId, 1);
       await browser.evaluate(`void history.pushState({}, '', '/b')`);
@@ -95,8 +94,8 @@ for (const { engine, files, open, gpc } of ENGINES) {
       expect(found[0]?.visitor_id).toMatch(/^\d{20,40}$/);
     });
 
-    // This test leaves the page, and does not close the tab: a controlled Firefox can end the process of a tab before its
-    // requests are sent. snippet-delivery.test.ts closes a tab in Chromium.
+    // This test leaves the page instead of closing the tab: a controlled Firefox can end the process of a closed tab before its requests are sent.
+    // snippet-delivery.test.ts closes a tab in Chromium.
     test('events that are tracked when a page is left arrive, at the latest with the next page', async () => {
       const siteId = await openSite('', `<script>addEventListener('pagehide', () => weir.track('bye'))</script>`);
       await visit('/a');

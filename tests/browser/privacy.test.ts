@@ -40,7 +40,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     for (const wish of ['globalPrivacyControl: { value: true }', `doNotTrack: { value: '1' }`]) {
       const context = await browser.context();
       await context.addInitScript(`Object.defineProperties(navigator, { ${wish} })`);
-      // A hit that waits since a visit before the wish.
+      // A hit in the queue, from a visit before the visitor refused tracking.
       await context.addInitScript(`localStorage['weir.q'] = '["{}"]'`);
       const page = await context.newPage();
       const posts: string[] = [];
@@ -95,7 +95,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     await page.route('**/api/collect', (route) => {
       const { type, event_name } = route.request().postDataJSON();
       sent.push(event_name ?? type);
-      // The first request, which sends the pageview, is never answered. So it is in progress until the page is left.
+      // The first request sends the pageview. The test never answers it, so it stays in progress until the page is left.
       return sent.length > 1 ? route.continue() : undefined;
     });
     await page.goto(`${browser.site.url}/a`);
@@ -170,7 +170,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     await page.click('#inner');
     await page.click('#send');
     const rows = (await browser.rows(siteId, 8, ROW)).filter((row) => row.type === 'event');
-    // Sorted by name, because hits that are still queued when the page is left are sent together, in no fixed order.
+    // Sorted by name: hits that are still queued when the page is left are sent together, in no fixed order.
     const found = rows.toSorted((a, b) => String(a.event_name).localeCompare(String(b.event_name)));
     expect(found.map((row) => [row.event_name, row.value_text, row.properties])).toEqual([
       ['asked', '', { topic: 'price' }],

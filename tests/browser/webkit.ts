@@ -9,14 +9,14 @@ export const XVFB = '/usr/bin/Xvfb';
 const MINI_BROWSER = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
 const ANSWER_WITHIN_MS = 60_000;
 const SESSION_WITHIN_MS = 120_000;
-/** The sandbox of WebKit cannot start in containers without user namespaces. */
+/** In containers without user namespaces, the sandbox of WebKit cannot start. */
 const NO_SANDBOX = {
   WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
   LIBGL_ALWAYS_SOFTWARE: '1',
   WEBKIT_DISABLE_COMPOSITING_MODE: '1',
 };
 
-/** Opens Debian's WebKitGTK, controlled through WebDriver, on a virtual screen. */
+/** Opens Debian's WebKitGTK on a virtual screen, and controls it through WebDriver. */
 export async function openWebKit(): Promise<DrivenBrowser> {
   const display = `:${await freePort()}`;
   const screen = spawn(XVFB, [display, '-screen', '0', '1024x768x24', '-nolisten', 'tcp'], {
@@ -39,8 +39,8 @@ export async function openWebKit(): Promise<DrivenBrowser> {
   };
   const options = { 'webkitgtk:browserOptions': { binary: MINI_BROWSER, args: ['--automation'] } };
   await eventually('WebKitWebDriver', () => send<object>('GET', '/status'));
-  // Sent only once: WebKitWebDriver has one session, and a second request while the first one still starts its browser would
-  // lose both.
+  // This request is sent only once. WebKitWebDriver has only one session. A second request during the start of the browser would break both
+  // sessions.
   const wanted = { capabilities: { alwaysMatch: options } };
   const { sessionId } = await send<{ sessionId: string }>('POST', '/session', wanted, SESSION_WITHIN_MS);
   const session = `/session/${sessionId}`;
@@ -58,7 +58,7 @@ export async function openWebKit(): Promise<DrivenBrowser> {
       return found.value as T;
     },
     async openTab() {
-      // A new tab would stay in the background. A new window is in the foreground at once.
+      // A new tab would stay in the background, so this opens a new window, which is in the foreground.
       tabs.push((await send<{ handle: string }>('POST', `${session}/window/new`, { type: 'window' })).handle);
       await toFront();
     },

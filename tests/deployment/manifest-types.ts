@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Manifest } from './kustomize.ts';
 import { ROOT } from './read-files.ts';
 
-/** Returns the module that has the types of an API version such as `apps/v1`: a module of kubernetes-models, or of its package for KEDA. */
+/** Returns the name of the module with the types of an API version such as `apps/v1`. */
 export function modelModule(apiVersion: string): string {
   return apiVersion.startsWith('keda.sh/')
     ? `@kubernetes-models/keda/${apiVersion}`
@@ -12,8 +12,8 @@ export function modelModule(apiVersion: string): string {
 }
 
 /**
- * Writes the manifests as TypeScript object literals of their Kubernetes types, and returns the errors of the compiler. The
- * compiler finds unknown fields. The JSON Schemas that kubernetes.test.ts uses allow them.
+ * Writes the manifests as TypeScript objects with their Kubernetes types. Returns the errors of the compiler. The compiler finds unknown fields,
+ * which the JSON Schemas in kubernetes.test.ts allow.
  */
 export function typeProblems(manifests: readonly Manifest[]): string {
   const dir = mkdtempSync(join(ROOT, 'node_modules/.manifests-'));

@@ -5,7 +5,7 @@ import { readmeExample } from './readme-example.ts';
 
 const run = promisify(execFile);
 
-// tests/browser tests the examples for browsers.
+// The examples for browsers are tested in tests/browser.
 describe('the examples run without changes', () => {
   let weir: WeirProcess;
   beforeAll(async () => {

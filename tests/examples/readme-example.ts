@@ -5,7 +5,8 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 const LINES_MAX = 5;
 
 /**
- * The only example in README for this language, with the URL of this Weir. It has at most five lines, not counting blank ones.
+ * Returns the example in README for this language, with the URL of this Weir. Throws unless there is exactly one example, with at most five lines
+ * that are not blank.
  */
 export function readmeExample(language: 'html' | 'js' | 'sh' | 'python', url: string): string {
   const readme = readFileSync(join(PROJECT_ROOT, 'README.md'), 'utf8');

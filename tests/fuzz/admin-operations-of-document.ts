@@ -6,7 +6,7 @@ export interface Operation {
   readonly parameters: readonly string[];
 }
 
-/** A body with fields of all endpoints of the admin API. An endpoint reads only its own fields. */
+/** A body with the fields of all endpoints of the admin API. Each endpoint reads only its own fields. */
 export const ADMIN_BODY = {
   ...{
     name: 'n',
@@ -31,8 +31,8 @@ export const ADMIN_BODY = {
 };
 
 /**
- * The operations of the admin API, except those that stream (`live`, `export`), those that begin long work on all data (`replays`, `backups`),
- * and those of sessions. The parameter `wait` is left out.
+ * Returns the operations of the admin API, without the parameter `wait`. Excludes operations that stream (`live`, `export`), that begin long work
+ * on all data (`replays`, `backups`), or that sign in and out (`session`).
  */
 export async function readOperations(client: WeirClient): Promise<readonly Operation[]> {
   const { json } = await client.send({ path: '/openapi.json' });

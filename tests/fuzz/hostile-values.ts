@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-// Parts of random requests for the tests of this folder. JSON is generated as text, because a text can contain what no JavaScript value can:
-// numbers of any size, and the same key twice.
+// Generators for parts of random requests. They generate JSON as text, because JSON text can contain what a JavaScript object cannot: numbers of
+// any size, and the same key twice.
 
 const text = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
@@ -76,7 +76,7 @@ export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie)
   ),
 })).value;
 
-/** A body that is nearly as it should be: one to three fields have another value, are missing, are there twice, or are not in the template. */
+/** Generates a body that is nearly valid: one to three fields have another value, are missing, occur twice, or are not in the template. */
 export function nearly(template: Readonly<Record<string, unknown>>): fc.Arbitrary<string> {
   const names = Object.keys(template);
   const fields = names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(template[name])}`);
@@ -104,7 +104,7 @@ const COMPRESS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   deflate: (bytes) => deflateSync(bytes),
 };
 
-/** The bytes of a body, with a header `content-encoding` that can be wrong, or without one. */
+/** Generates the bytes of a body. Some bodies have a header `content-encoding`, which can be wrong. */
 export function bodyOf(
   json: fc.Arbitrary<string>,
 ): fc.Arbitrary<{ readonly body: Buffer; readonly headers: Record<string, string> }> {
@@ -165,7 +165,7 @@ export const headers: fc.Arbitrary<Record<string, string>> = fc.dictionary(
   { maxKeys: 4 },
 );
 
-/** A part of a path or a value of a query parameter. */
+/** Generates a part of a path, or the value of a query parameter. */
 export const word: fc.Arbitrary<string> = text
   .filter((one) => one.length < 300)
   .map((one) => encodeURIComponent(one.toWellFormed()));

@@ -1,5 +1,5 @@
-// This file computes local time with the calendar of `Intl`. The reports use another implementation (Temporal). All time zones of the
-// histories change their offset at full quarters of an hour of UTC, so an offset is looked up once for each quarter.
+// Computes local time with the calendar of `Intl`. The reports use another implementation (Temporal), so a comparison finds mistakes. All time
+// zones of the tests change their offset at a full quarter of an hour (UTC). Therefore one lookup of the offset per quarter is enough.
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -39,7 +39,7 @@ export function localDate(ms: number, zone: string): string {
   return dateText(ms + offsetMs(ms, zone));
 }
 
-/** The first moment of a local day. It is not midnight if the clock skips midnight. */
+/** The first millisecond of a local day. It is not midnight if the clock skips midnight. */
 export function dayStart(date: string, zone: string): number {
   for (let at = Date.parse(date) - 15 * HOUR_MS; ; at += QUARTER_MS) {
     if (localDate(at, zone) >= date) return at;
@@ -50,7 +50,7 @@ export function daysLater(date: string, days: number): string {
   return dateText(Date.parse(date) + days * DAY_MS);
 }
 
-/** The same day of another month or year. The callers use days that each month has, or years without 29 February. */
+/** The same day in another month or year. Callers use only days that every month has, and years without 29 February. */
 export function monthsLater(date: string, months: number): string {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
   return dateText(Date.UTC(year, month - 1 + months, day));
@@ -58,7 +58,7 @@ export function monthsLater(date: string, months: number): string {
 
 export type Interval = 'hour' | 'day' | 'week' | 'month';
 
-/** A text that is the same for all times of a bucket, and differs for the next bucket. */
+/** A text that is the same for all times in a bucket, and different for the next bucket. */
 function label(ms: number, zone: string, interval: Interval): string {
   const offset = offsetMs(ms, zone);
   const local = new Date(ms + offset).toISOString();
@@ -70,7 +70,7 @@ function label(ms: number, zone: string, interval: Interval): string {
   return daysLater(date, -daysSinceMonday);
 }
 
-/** The start times of the buckets: the start of the period, and each quarter of an hour at which the label changes. */
+/** The start times of the buckets: the start of the period, and each quarter of an hour with a new label. */
 export function bucketsOf(fromMs: number, toMs: number, zone: string, interval: Interval): readonly number[] {
   const starts = [fromMs];
   let current = label(fromMs, zone, interval);

@@ -12,7 +12,7 @@ import { installationOf, missingCommit, THIS_CODE } from './installed-version.ts
 import { killMigrations } from './kill-migrations.ts';
 import { differencesOf, readNumbers } from './site-numbers.ts';
 
-/** The last commit before the tables were changed for faster reports: its tables lack all migrations after 007. */
+/** The last commit before the tables were changed for faster reports. Its tables have only the migrations up to 007. */
 const OLD = 'ee5f588';
 const KILLS = Number(process.env.WEIR_UPGRADE_KILLS ?? 3);
 const ROWS = Number(process.env.WEIR_UPGRADE_ROWS ?? 4_000);
@@ -80,7 +80,7 @@ const problem = missingCommit(OLD);
   TEST_WITHIN_MS,
 );
 
-/** Sends events again that an earlier version has acknowledged. Returns the answers that a caller must not get. */
+/** Sends events again that an earlier version has acknowledged. Returns one text for each unexpected answer. */
 async function sendAgain(weir: WeirProcess, key: string, events: readonly Sent[]): Promise<readonly string[]> {
   const strange: string[] = [];
   for (const { kind, name, visitor } of events) {

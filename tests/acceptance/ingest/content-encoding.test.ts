@@ -34,7 +34,7 @@ const codings: readonly (readonly [what: string, header: string, compress: Compr
   ['br', 'br', (body) => brotliCompressSync(body)],
 ];
 
-/** Sends a body to each endpoint. Returns the answers in the order events, batch, identify, collect. */
+/** Sends a body to each endpoint. Returns the answers of events, batch, identify and collect, in this order. */
 async function sendAll(encoding: string, pack: (body: Buffer) => Buffer, bytes = 0, batchBytes = 0, name = 'x') {
   const headers = { 'content-encoding': encoding };
   const batch = pack(padded({ events: [{ name }] }, batchBytes));
@@ -134,7 +134,7 @@ describe('a body that does not fit its Content-Encoding', () => {
         damage,
       ]) {
         const answers = await sendAll(header, pack, 2_000, 2_000);
-        // If damaged bytes can be decompressed, the result is not valid JSON.
+        // Damaged bytes can still be decompressible. The result is then not valid JSON, so another error is possible.
         expectRefused(answers, 400, pack === damage ? /the body must be/ : /Content-Encoding/);
       }
     },

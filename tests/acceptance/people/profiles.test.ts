@@ -8,12 +8,12 @@ async function ownSite() {
   return { site, key: (await weir.createKey(site)).key };
 }
 
-/** Returns `profiles.traits` as an object. The column can be text or an object. */
+/** Returns `profiles.traits` as an object. Depending on its type in ClickHouse, the answer has text or an object. */
 function traitsOf(row: { readonly traits?: unknown } | undefined): unknown {
   return typeof row?.traits === 'string' ? JSON.parse(row.traits) : row?.traits;
 }
 
-/** An identify as text, because a JavaScript object would move keys that look like integers to the front. */
+/** Returns an identify request as text. A JavaScript object would move keys that look like integers to the front. */
 function rawIdentify(visitor: string, user: string, traits: readonly string[]): string {
   return `{"visitor_id":"${visitor}","user_id":"${user}",${traits.map((key) => `"${key}":"t-${key}"`).join(',')}}`;
 }

@@ -20,7 +20,7 @@ const EVENTS = [
   { name: 'signup', visitor_id: 'bob', properties: { plan: 'free', 'cart.total': 9 } },
   { name: 'opened', visitor_id: 'bob', properties: { plan: 'free', [MARKUP]: true, none: null } },
   { name: 'opened', properties: { plan: 7, 'größe 1': '' } },
-  // These names are not valid in the dimension property:NAME.
+  // The dimension property:NAME does not allow these names.
   { name: 'opened', visitor_id: 'ann', properties: { 'with\u0001control': 1, ['x'.repeat(257)]: 1 } },
 ];
 
@@ -56,7 +56,7 @@ describe('the names of custom properties', () => {
       const dimension = encodeURIComponent(`property:${name}`);
       const path = `/sites/${site}/breakdown?from=2026-03-10&to=2026-03-10&dimension=${dimension}`;
       const { rows } = (await client.must(200, 'GET', path)) as { readonly rows: readonly unknown[] };
-      // An empty text is a value, but a breakdown does not list it.
+      // The value of this property is the empty text. A breakdown does not list it.
       expect([name, rows.length > 0]).toEqual([name, name !== 'größe 1']);
     }
   });

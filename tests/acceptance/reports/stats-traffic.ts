@@ -21,11 +21,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 export interface Stretch {
   readonly from: string;
   readonly to: string;
-  /** Some visitors arrive at exactly these times, to the millisecond. */
+  /** For each of these times, some visitors arrive at exactly this millisecond. */
   readonly edges: readonly string[];
 }
 
-/** In this period, the clocks of Berlin, Lord Howe Island (by half an hour) and Santiago (at midnight) change. */
+/** In this period, the clocks change in Berlin, on Lord Howe Island (by half an hour) and in Santiago (at midnight). */
 export const SPRING: Stretch = {
   from: '2026-03-28T00:00:00Z',
   to: '2026-04-07T00:00:00Z',
@@ -48,7 +48,7 @@ export const BERLIN_AUTUMN: Stretch = {
 };
 
 /**
- * JSON lines for `weir import`: returning visitors, visits of one to six pages, and bots. The lines are the same in each run.
+ * Returns JSON lines for `weir import`, with returning visitors, visits of one to six pages, and bots. The generator has a fixed seed.
  * `visitors`: at most 1,000.
  */
 export function generatedLines(stretches: readonly Stretch[], visitsEach: number, visitors = 120): string {
@@ -93,8 +93,8 @@ export async function importText(client: WeirClient, site: string, text: string)
 }
 
 /**
- * Sends server events that join visits, that have only a visitor, and that have neither a visitor nor a user. Some are internal
- * events.
+ * Sends server events: some join a visit, some have only a visitor, and some have neither a visitor nor a user. Some are internal events, whose
+ * names begin with `$`.
  */
 export async function sendEvents(client: WeirClient, site: string): Promise<void> {
   const { key } = await client.createKey(site);
@@ -121,7 +121,7 @@ export async function sendEvents(client: WeirClient, site: string): Promise<void
   await client.settled();
 }
 
-/** A random number generator that gives the same numbers for the same seed. */
+/** Returns a random number generator. The same seed gives the same numbers. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
