@@ -4,7 +4,6 @@ export const ACCEPTED = { status: 'success', data: { accepted: true } };
 export const DUPLICATE = { status: 'success', data: { accepted: false, duplicate: true } };
 export const UUID_V5 = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Expects a status and exactly this body. */
 export function expectJson(answer: HttpAnswer, status: number, body: unknown): void {
   expect({ status: answer.status, body: answer.json ?? answer.text }).toEqual({ status, body });
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
@@ -15,7 +14,7 @@ export function expectEnvelope(answer: HttpAnswer, status: number, message: RegE
   expectJson(answer, status, { status: 'error', error: { code: status, message: expect.stringMatching(message) } });
 }
 
-/** Expects an error in the JSON format of /api/identify (docs/api.md, Answers). */
+/** Expects the error body of /api/identify (docs/api.md, Answers). */
 export function expectIdentifyError(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { error: expect.stringMatching(message) });
 }

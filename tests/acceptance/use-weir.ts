@@ -17,7 +17,7 @@ export const ACCEPTANCE_ENV = {
 
 const urls = (process.env.WEIR_ACCEPTANCE_URL ?? '').split(',').filter((url) => url !== '');
 
-/** For tests that start, stop or configure their own Weir. They are skipped for an existing deployment. */
+/** For tests that start, stop or configure their own Weir. They are skipped if the suite tests an existing deployment. */
 export const describeOwnProcess = urls.length === 0 ? describe : describe.skip;
 
 /**
@@ -50,7 +50,7 @@ export function useOwnWeir(env: Readonly<Record<string, string>>): WeirProcess {
   });
 }
 
-/** The records of so many visitors are spread over the partitions of all enrichers. */
+/** With this many visitors, their records are in the partitions of all enrichers. */
 const VISITORS = 32;
 
 /**

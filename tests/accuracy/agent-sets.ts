@@ -38,7 +38,7 @@ interface Visit {
   readonly screenHeight: number;
 }
 
-/** Visits of 2026. They contain what scripts in the browser can read about the machine: `navigator.platform` and the screen. */
+/** Visits of 2026, with what scripts in the browser can read about the machine: `navigator.platform` and the screen. */
 export function visits(): AgentSet {
   const found = readJson<readonly Visit[]>(join(folderOf('user-agents'), 'dist/user-agents.json'));
   const cases = found.map((visit) => ({
@@ -90,7 +90,10 @@ interface ParserTest {
   readonly expect: { readonly name?: string; readonly type?: string };
 }
 
-/** The tests of ua-parser-js (the library that Weir uses), in their last published form. They contain the results that the library intends. */
+/**
+ * The tests of ua-parser-js, the library that Weir uses, in their last published form. They show which results the library
+ * itself intends.
+ */
 export function parserTests(): AgentSet {
   const tests = (kind: string) =>
     readJson<readonly ParserTest[]>(join(folderOf('ua-parser-js-fixtures'), `test/${kind}-test.json`));

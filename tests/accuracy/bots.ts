@@ -6,7 +6,7 @@ import { percent, type Section, table } from './section.ts';
 
 const isBot = (userAgent: string): boolean => judgeBot(userAgent, undefined).name !== '';
 
-/** Measures how many bots are recognised, and how many people are wrongly counted as bots. */
+/** Measures how many bots are recognised as bots, and how many people are wrongly recognised as bots. */
 export function bots(): Section {
   const known = crawlers();
   const aiCrawlers = crawlers('ai-crawler');

@@ -8,13 +8,13 @@ import { type Section, table } from './section.ts';
 
 interface Rule {
   readonly channel: string;
-  /** The text of the rule in GA4's documentation, partly shortened. A rule with several alternatives has one entry for each of them. */
+  /** The text of the rule in GA4's documentation, partly shortened. Some rules have several entries, one for each alternative. */
   readonly rule: string;
   readonly query: string;
   readonly referrer?: string;
 }
 
-/** The rules of GA4's default channel group, in their order, and Weir's own rules ("not GA4's"). Each has a visit to which the rule applies. */
+/** The rules of GA4's default channel group, in its order, and Weir's own rules ("not GA4's"), each with a visit to which it applies. */
 const RULES: readonly Rule[] = [
   {
     channel: 'Direct',

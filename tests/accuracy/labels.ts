@@ -14,7 +14,7 @@ const BROWSERS: Readonly<Record<string, string>> = {
   'Opera Mobile': 'Opera',
   'QQ Browser Mobile': 'QQ Browser',
   Android: 'Android Browser',
-  // woothee has one label for the web views of Android and of iOS.
+  // woothee has one name for the web views of Android and iOS.
   Webview: 'a web view',
 };
 
@@ -57,7 +57,7 @@ const DEVICES: Readonly<Record<string, string>> = {
  */
 export function deviceLabel(label: string | undefined, system = ''): string | undefined {
   if (label === undefined) return undefined;
-  // woothee has no label for tablets. Its label for an iPad is smartphone, and its label for a Windows tablet is PC.
+  // woothee has no label for tablets: it calls an iPad a smartphone and a Windows tablet a PC.
   if (label === 'smartphone' && system === 'iPad') return 'tablet';
   if (label === 'appliance') return /^(?:PlayStation|Nintendo|Xbox)/i.test(system) ? 'console' : 'tv';
   if (/^(?:PlayStation|Nintendo)/.test(label)) return 'console';

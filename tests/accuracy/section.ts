@@ -1,4 +1,4 @@
-/** One part of docs/accuracy.md: a comparison of Weir's results with labels, with tables and with targets that must be met. */
+/** One part of docs/accuracy.md: a comparison, with tables of the results and the targets that must be met. */
 export interface Section {
   readonly title: string;
   /** The text without the title. Its headings start at `###`. */

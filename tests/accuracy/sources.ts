@@ -10,7 +10,7 @@ import { loadSourceLists } from '@weir/enricher/acquisition/source-lists';
 import { registry } from 'social-link-parser';
 import { percent, type Section, table } from './section.ts';
 
-/** Referrers of one kind from one public data set, and the channels that are correct for them. */
+/** Referrers of one kind from one public set, and the channels that are correct for them. */
 interface Case {
   readonly set: string;
   readonly kind: string;
@@ -26,7 +26,10 @@ const SEARCH = ['Organic Search'];
 const SOCIAL = ['Organic Social', 'Organic Video'];
 const EMAIL = ['Email'];
 
-/** Platforms in social-link-parser that are not social networks, for example shops, payment, music, code, tickets, films, tools and newsletters. */
+/**
+ * Platforms in social-link-parser that are not social networks: shops, payment, music, code, tickets, films, tools,
+ * newsletters.
+ */
 const NO_NETWORK = new Set(
   `AliExpress,Amazon,eBay,Etsy,Grailed,LikeToKnowIt,Poshmark,Revolve,Shopify Store,ShopMy,StockX,Wish,LooksRare,OpenSea,
   Rarible,Cash App,CoinbaseCommerce,Etherscan,GoFundMe,PayPal,SquareCheckout,StripeLink,Venmo,Apple Music,Audiomack,Audius,

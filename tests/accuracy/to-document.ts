@@ -1,6 +1,6 @@
 import { type Section, targetLine } from './section.ts';
 
-/** Returns the text of docs/accuracy.md: first the targets of all sections, then the sections. */
+/** The text of docs/accuracy.md: first the targets of all sections, then each section. */
 export function toDocument(sections: readonly Section[]): string {
   const targets = sections.flatMap((section) => section.targets.map(targetLine));
   return [

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Model } from '../reports-model/model-rows.ts';
 import { DIMENSIONS, pathOf, type Question, question } from '../reports-model/report-questions.ts';
 
-/** The dashboard shows so many rows of a list. */
+/** The number of rows that the dashboard shows in a list. */
 export const LIST_ROWS = 9;
 const ZONES = ['', '', '', 'America/New_York', 'Asia/Kolkata'];
 const LIST_METRICS = ['visitors', 'visitors', 'visits', 'pageviews', 'events'] as const;
@@ -27,7 +27,7 @@ export function agreementQuestions(model: Model, seed: number, count: number): r
     metric: fc.constantFrom(...LIST_METRICS),
   });
   return fc.sample(fc.noBias(asked), { seed, numRuns: count }).map((one, index) => {
-    // Every second question is a list. The dimensions take turns.
+    // Every second question is for a list. Its dimension changes from list to list.
     const dimension = index % 2 === 0 ? '' : (DIMENSIONS[(seed + index) % DIMENSIONS.length] ?? '');
     const { period, compare, interval } = one.question;
     const isHourly = interval === 'hour' && ['30d', 'month'].includes(period ?? '');

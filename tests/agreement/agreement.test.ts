@@ -29,7 +29,7 @@ import { type ApiAnswer, differencesFromSql, METRICS } from './sql-numbers.ts';
 const QUESTIONS = Number(process.env.WEIR_AGREEMENT_QUESTIONS ?? 20);
 const SEED = Number(process.env.WEIR_AGREEMENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const QUESTIONS_PER_HISTORY = 50;
-/** One of so many questions is also asked in Chromium. */
+/** One of this many questions is also asked in Chromium. */
 const IN_CHROMIUM_EVERY = 20;
 /** The number of questions that are asked at the same time. */
 const AT_ONCE = 4;
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const urlOf = ({ client }: Lane): string => client.urls[0] ?? '';
 
-/** Sends a history to a new site. Then sets the clock to a time between 12 hours before and 36 hours after the end of the history. */
+/** Sends a history to a new site. Then sets the clock to a moment between 12 hours before and 36 hours after the end of the history. */
 async function sendHistory(made: History, seed: number): Promise<string> {
   const site = await lane.send(made);
   await opened.settled();
@@ -99,7 +99,7 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
  */
 async function openPage(): Promise<DashboardPage> {
   const context = await browser.newContext({ locale: 'en' });
-  // The time limit is long, because other questions run at the same time.
+  // The time limit is long, because other questions are asked at the same time.
   context.setDefaultTimeout(PAGE_WITHIN_MS);
   return openDashboard({ weir: { url: urlOf(lane), client: lane.client }, context: async () => context });
 }

@@ -58,7 +58,7 @@ export async function render(kind, { pathname, search }, tab) {
   return shown;
 }`;
 
-/** Bundles the dashboard for Node. It sends its requests to `origin` with this token. */
+/** Bundles the dashboard for Node. Its requests go to `origin` with the token. */
 export async function renderDashboard(origin: string, token: string): Promise<RenderedDashboard> {
   const { outputFiles } = await build({
     stdin: { contents: ENTRY, resolveDir: 'packages/dashboard/src', loader: 'tsx' },

@@ -17,7 +17,7 @@ export interface BenchOptions {
   readonly quietSeconds: number;
   readonly write: boolean;
   readonly help: boolean;
-  /** The folder in which every measured process writes a CPU profile. */
+  /** The folder for CPU profiles of every measured process. */
   readonly profileDir: string | undefined;
 }
 

@@ -46,7 +46,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     page.on('requestfailed', (request) => {
       isAborted ||= request.url().includes('dimension=page');
     });
-    // The test never answers this request. It waits until the page aborts it.
+    // The test never answers this request, so the request waits until the page aborts it.
     await page.route(/\/breakdown\?.*dimension=page(?:&|$)/, () => undefined);
     await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
     const panel = page.locator('[data-panel=pages]');

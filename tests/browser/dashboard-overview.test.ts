@@ -51,7 +51,7 @@ describeBrowser('the overview, on an imported access log and on live hits with m
       return filled > 0 && (await page.locator('.loading, .old').count()) === 0;
     });
 
-  /** Selects the tab with this index in each panel that has so many tabs. Returns the panels and the fields that their tabs show. */
+  /** Selects the tab with this index in each panel that has such a tab. Returns the panels, and the fields that their tabs show. */
   async function selectTabs(index: number): Promise<readonly (readonly [id: string, fields: readonly string[]])[]> {
     const selected: (readonly [string, readonly string[]])[] = [];
     for (const [id, tabs] of Object.entries(TABS)) {

@@ -44,7 +44,7 @@ export const offered = (page: Page): Promise<readonly string[]> =>
     .locator('datalist option')
     .evaluateAll((all) => all.map((option) => (option as unknown as { readonly value: string }).value));
 
-/** Returns the violations of WCAG 2.2 AA on the page, as texts. */
+/** The violations of WCAG 2.2 AA on the page, as texts. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   // `evaluate` adds the script through the debugger, because the content security policy of the page refuses a script element.
   await page.evaluate(AXE);

@@ -53,7 +53,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     const env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: weir.client.adminToken };
     const { code, stderr } = await runProgram('weir.js', ['import', file, '--site', site, '--json'], env);
     if (code !== 0) throw new Error(stderr);
-    // Begins an import that no program continues. It stays unfinished.
+    // Begins an import that no program continues, so it stays unfinished.
     await weir.client.must(200, 'POST', `/sites/${site}/imports`, { file_digest: DIGEST });
   }
 

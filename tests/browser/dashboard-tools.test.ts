@@ -25,7 +25,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     return site;
   }
 
-  /** Opens the explanation of the report. Checks that it shows the definition and the SQL. */
+  /** Opens the explanation of the report, and checks that it has the definition and the SQL. */
   async function expectExplained(page: Page, definition: RegExp): Promise<void> {
     await page.getByRole('button', { name: 'Explain' }).click();
     const dialog = page.getByRole('dialog');
@@ -49,7 +49,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
       return (await live.locator('.live-list summary', { hasText: MARKUP }).count()) > 0;
     });
     await live.locator('.live-list summary').first().click();
-    // Newer records may be shown above this one, so the test searches for the text.
+    // Searches for the text, because a newer record may be shown above this one.
     await live.locator('details[open] .fields dd', { hasText: 'Firefox' }).first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);

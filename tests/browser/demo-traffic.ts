@@ -34,7 +34,7 @@ const AGENTS = [
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)',
 ];
-/** The first bytes of the client addresses. The geo data contains several countries for them. */
+/** The first bytes of the addresses. With these bytes, the geo data places the visits in several countries. */
 const FIRST_BYTES = [8, 24, 31, 46, 62, 78, 81, 84, 91, 101, 103, 112, 133, 151, 177, 189, 196, 202, 212, 217];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const TAGS = [
@@ -89,7 +89,7 @@ function clfTime(ms: number): string {
   return `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
 }
 
-/** A linear congruential generator. It returns numbers from 0 to 1. */
+/** A linear congruential generator: numbers from 0 to 1. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

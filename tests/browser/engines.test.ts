@@ -72,7 +72,8 @@ for (const { engine, files, open, gpc } of ENGINES) {
 
     test('a first visit, history changes, back and forward, and a second tab: one visitor and one session', async () => {
       const siteId = await openSite();
-      // Waits for each row before the next page. Hits of a page that is left early may be sent together with hits of the next page.
+      // Waits for each row before the next page, because hits of a page that is left early may be sent together with those of
+      // the next page.
       await visit('/a?utm_source=news#part');
       await rows(siteId, 1);
       await browser.evaluate(`void history.pushState({}, '', '/b')`);

@@ -20,7 +20,7 @@ describeBrowser('the first steps of a new user', () => {
       },
     });
     expect(steps.at(-1)).toBe('goal has counted the event');
-    // The goal counts the event as a conversion, although the event has only a user ID and its visitor is unknown.
+    // The event has a user ID and no visitor ID. The goal counts it as a conversion, although its visitor is unknown.
     expect(cells.slice(0, 3)).toEqual([WALK_EVENT, `Event ${WALK_EVENT}`, '1']);
     expect(violations).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { readAccessLog } from '@weir/testkit/sample-access-log';
 import { cli } from '../../services/cli/test/cli-harness.ts';
 import type { Lane, Lanes } from '../reports-model/report-lanes.ts';
 
-/** The part of a mark that is the same in a URL. A URL escapes other characters of the mark. */
+/** The part of a mark that a URL does not escape. A URL escapes other characters of the mark. */
 export const scriptOf = (field: string): string => `onerror=hacked('${field}')`;
 /**
  * Returns a text with markup and a script. If a page treats the text as HTML, it calls `hacked`. `field` is the name of the field that contains
@@ -16,7 +16,7 @@ export const mark = (field: string): string => `"'><img src=x ${scriptOf(field)}
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
 export const USER_ID = mark('user');
 
-/** Returns a hit in which all texts are markup. */
+/** A hit whose texts are all markup. */
 export function markedHit(siteId: string, more: object = {}): object {
   const tags = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
   return {

@@ -6,10 +6,10 @@ interface PageAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns the answer of the web site for a path. */
+/** Returns what the web site answers for a path. */
 type Page = (path: string, headers: IncomingHttpHeaders) => PageAnswer | Promise<PageAnswer>;
 
-/** A web site with its own origin, like the sites of Weir's users. Its requests to Weir are therefore cross-origin. */
+/** A web site with its own origin, like the sites of Weir's users: requests to Weir are cross-origin. */
 export interface PageServer {
   readonly url: string;
   serve(page: Page): void;

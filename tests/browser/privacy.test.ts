@@ -170,7 +170,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     await page.click('#inner');
     await page.click('#send');
     const rows = (await browser.rows(siteId, 8, ROW)).filter((row) => row.type === 'event');
-    // Sorted by name: hits that are still queued when the page is left are sent together, in no fixed order.
+    // Sorted by name, because hits that are still queued when the page is left are sent together, in no fixed order.
     const found = rows.toSorted((a, b) => String(a.event_name).localeCompare(String(b.event_name)));
     expect(found.map((row) => [row.event_name, row.value_text, row.properties])).toEqual([
       ['asked', '', { topic: 'price' }],

@@ -33,7 +33,7 @@ export interface TestBrowser {
   readonly site: PageServer;
   /** Opens a new browser profile. */
   context(options?: BrowserContextOptions): Promise<BrowserContext>;
-  /** Creates a site in Weir, and serves pages with the script tag of that site. */
+  /** Creates a Weir site, and serves pages with the script tag of that site. */
   openSite(attributes?: string, body?: string, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** Opens a page in a separate Chromium that is not controlled by Playwright. */
   spawnChromium(url: string): { close(): Promise<void> };
@@ -123,7 +123,7 @@ export function useBrowser(settings: (port: number) => Readonly<Record<string, s
   return used;
 }
 
-/** Resolves when the snippet has loaded. */
+/** Resolves when the page has loaded Weir's snippet. */
 export async function loaded(page: { evaluate<T>(script: string): Promise<T> }): Promise<void> {
   await eventually('the snippet', () => page.evaluate<boolean>('!!window.weir && !window.weir.q'));
 }

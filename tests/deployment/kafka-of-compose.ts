@@ -23,7 +23,7 @@ export function kafkaProperties(env: Readonly<Record<string, string>>): Record<s
   );
 }
 
-/** Starts a broker as a process on loopback, with the settings and users of docker-compose.yml. */
+/** Starts a broker with the settings and users of docker-compose.yml, as a process on loopback. */
 export async function startKafkaOfCompose(passwords: Readonly<Record<string, string>>) {
   installLocal('kafka');
   const dir = mkdtempSync(join(tmpdir(), 'weir-acls-'));
@@ -36,7 +36,7 @@ export async function startKafkaOfCompose(passwords: Readonly<Record<string, str
     'advertised.listeners': `CLIENT://127.0.0.1:${port}`,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     'log.dirs': join(dir, 'data'),
-    // These three settings save time and memory. No test depends on them.
+    // These three settings save time and memory. No test depends on their values.
     'offsets.topic.num.partitions': '4',
     'log.cleaner.dedupe.buffer.size': '4194304',
     'group.initial.rebalance.delay.ms': '0',

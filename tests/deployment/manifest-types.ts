@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Manifest } from './kustomize.ts';
 import { ROOT } from './read-files.ts';
 
-/** Returns the name of the module with the types of an API version such as `apps/v1`. */
+/** Returns the module that has the types of an API version such as `apps/v1`: a module of kubernetes-models, or of its package for KEDA. */
 export function modelModule(apiVersion: string): string {
   return apiVersion.startsWith('keda.sh/')
     ? `@kubernetes-models/keda/${apiVersion}`

@@ -22,11 +22,11 @@ const rules = readYaml<{ groups: { rules: Rule[] }[] }>('infra/prometheus/alerts
 );
 const { panels } = readJson<{ panels: Panel[] }>('infra/grafana/weir.json');
 const drawn = panels.filter(({ type }) => type !== 'row');
-// Folders with tests are excluded: a name that only a test contains is not a metric.
+// The folders with tests are left out: a name that only a test contains is not a metric.
 const folders = readdirSync(join(ROOT, 'services')).map((service) => `services/${service}/src`);
 const source = [...folders, 'packages/runtime/src'].map(readSources).join('\n');
 
-/** All quoted names that begin with `weir_`: the metrics that the code creates, and a few others. */
+/** All names in quotes that begin with `weir_`: the metrics that the code creates, and a few other names. */
 const made = new Set([...source.matchAll(/'(weir_[a-z0-9_]+)'/g)].map(([, name = '']) => name));
 const used = (expr: string): readonly string[] => [...expr.matchAll(/\bweir_[a-z0-9_]+/g)].map(([name]) => name);
 const isMade = (name: string): boolean => made.has(name) || made.has(name.replace(/_(bucket|sum|count)$/, ''));

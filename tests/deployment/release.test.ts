@@ -114,6 +114,6 @@ test('make-release writes the source, an SBOM of exactly the packages of the pro
   expect(new Set(listed)).toEqual(new Set(needed));
   expect(listed.filter((ref) => ref.startsWith('express@'))).toHaveLength(1);
   expect(listed.filter((ref) => /^(jest|@biomejs)/.test(ref))).toEqual([]);
-  // Optional packages may lack a checksum: the lock file has none for some builds for other platforms.
+  // Only optional packages may lack a checksum: the lock file has none for some builds for other platforms.
   expect(sbom.components.filter(({ hashes, scope }) => hashes === undefined && scope !== 'optional')).toEqual([]);
 });

@@ -8,8 +8,8 @@ import { say } from '../faults/exactly-once.ts';
 import { describeDistributed } from './deployment.ts';
 
 /**
- * Groups of acceptance tests that cannot run on this deployment, with the reason. Most of these groups start their own process, to check its
- * start, its settings or its data folder.
+ * Groups of acceptance tests that cannot run on this deployment, each with the reason. Most of them start their own process, to
+ * check its start, its settings or its data folder.
  */
 const NOT_OF_A_DEPLOYMENT = [
   ['the first npm start', 'it needs an empty data folder, which this deployment does not have'],

@@ -10,7 +10,7 @@ const CLIENTS = 3;
 const COLLECT_KEYS = 'weir:limit:collect:*';
 
 describeDistributed('client addresses in the files of the services', ACCEPTANCE_ENV, (weir) => {
-  /** Makes Redis write all its data to the file `dump.rdb`. The file is uncompressed, so that a search finds texts in it. */
+  /** Makes Redis write all its data to `dump.rdb`, uncompressed, so that a search finds texts in it. */
   async function saveRedis(): Promise<void> {
     const { address } = weir().services.redis;
     expect(await redisCommand(address, 'CONFIG SET rdbcompression no')).toBe('+OK\r\n');

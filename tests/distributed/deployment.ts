@@ -50,7 +50,7 @@ export async function startDeployment<Used extends Engines>(
     if (failures.length > 0) throw failures[0];
   };
   try {
-    // All processes start at the same time, before topics and tables exist.
+    // All processes start at the same time, when the topics and tables do not exist yet.
     const roles = (['gateway', 'enricher', 'writer'] as const).flatMap((role) => Array<RoleName>(PER_ROLE).fill(role));
     const [control, ...others] = (await startAll(['control', ...roles])) as [WeirProcess, ...WeirProcess[]];
     const gateways = others.slice(0, PER_ROLE);

@@ -4,7 +4,7 @@ import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
 import { describeDistributed } from './deployment.ts';
 import { CLIENTS, underLoad } from './under-load.ts';
 
-/** How long ClickHouse is stopped. */
+/** How long ClickHouse is stopped. The fault has a duration, so a pause of this length is part of the test. */
 const CLICKHOUSE_AWAY_MS = process.env.CI === 'true' ? 30_000 : 10_000;
 const BROKER_STOPPED_MS = 8_000;
 const TURNS = 3;
@@ -76,7 +76,8 @@ describeDistributed('faults of a deployment, under load: nothing lost, nothing t
       await clickhouse.up();
     };
     const load = await underLoad('ClickHouse away', weir(), away, 30_000);
-    // The gateways do not need ClickHouse, so there are fewer retries than clients. A few retries are possible if Kafka is slow for a moment.
+    // Gateways do not need ClickHouse, so there are fewer retries than clients. A few retries are possible if Kafka is slow for
+    // a moment.
     expect(load.retries()).toBeLessThan(CLIENTS);
   });
 

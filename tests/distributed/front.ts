@@ -7,7 +7,7 @@ export interface Front {
 
 /** The paths that the control role serves. The gateway serves all other paths. */
 const CONTROL = /^[A-Z]+ \/(api\/admin|dashboard)/;
-/** So many bytes contain the method and the beginning of the path, which are enough to select the target. */
+/** This many bytes contain the method and the beginning of the path, which are enough to select the target. */
 const HEAD_BYTES = 24;
 
 /**

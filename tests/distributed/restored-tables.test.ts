@@ -11,7 +11,7 @@ const STEP_WITHIN_MS = 180_000;
 
 jest.setTimeout(4 * STEP_WITHIN_MS);
 
-// The steps are those of docs/operations.md, Backups, "Kafka and ClickHouse".
+// These are the steps of docs/operations.md, Backups, "Kafka and ClickHouse".
 describeDistributed('the tables are restored from a backup of ClickHouse', FAULTS_ENV, (weir) => {
   async function command(query: string): Promise<string> {
     const { origin, username, password } = new URL(weir().services.clickhouse.address);

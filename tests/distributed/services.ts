@@ -47,7 +47,7 @@ export function servicesProblem(): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** The port of a broker, and the port that the broker tells its clients, for example the port of a proxy. */
+/** The port of a broker, and the port that the broker tells its clients, such as that of a proxy. */
 interface KafkaPorts {
   readonly port: number;
   readonly advertised: number;

@@ -5,7 +5,7 @@ import { readmeExample } from './readme-example.ts';
 
 const run = promisify(execFile);
 
-// The examples for browsers are tested in tests/browser.
+// tests/browser tests the examples for browsers.
 describe('the examples run without changes', () => {
   let weir: WeirProcess;
   beforeAll(async () => {

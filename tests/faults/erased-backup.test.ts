@@ -78,7 +78,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
   const second = await startWeir({ dataDir: fromOther });
   await erasedSince(second);
-  // After a kill, the erased persons do not come back either.
+  // After a kill and a restart, the persons are still erased.
   await second.kill9();
   await second.restart();
   await erasedSince(second);

@@ -39,7 +39,7 @@ async function weirCommand(weir: WeirProcess, ...args: readonly string[]): Promi
   return ended.stdout;
 }
 
-/** Every second person is a user with a profile. The others are visitors without a user. */
+/** Every second person is a user with a profile, the others are visitors without a user. */
 const isUser = (nth: number): boolean => nth % 2 === 0;
 
 async function put(client: WeirClient, key: string, names: readonly string[]): Promise<void> {

@@ -22,7 +22,7 @@ const DAYS = [3, 2];
 const SITES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
 const EVENTS = 400;
 const VISITORS = 20;
-/** At least this many parts are stored between two kills. */
+/** The archiver stores at least this many Parquet files between two kills. */
 const PARTS_PER_KILL = 2;
 const WITHIN_MS = 120_000;
 const CLOCK = pathToFileURL(join(__dirname, 'shift-clock.mjs')).href;

@@ -6,7 +6,7 @@ export interface Operation {
   readonly parameters: readonly string[];
 }
 
-/** A body with the fields of all endpoints of the admin API. Each endpoint reads only its own fields. */
+/** A body with fields of all endpoints of the admin API. An endpoint reads only its own fields. */
 export const ADMIN_BODY = {
   ...{
     name: 'n',

@@ -22,7 +22,7 @@ let site = '';
 let changed = '';
 let key = '';
 let operations: readonly Operation[] = [];
-/** The process IDs of Weir's main process and of its ClickHouse, before the first request. */
+/** The process IDs of Weir's main process and of its ClickHouse before the first request. */
 let pids: readonly number[] = [];
 
 beforeAll(async () => {

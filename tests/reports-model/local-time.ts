@@ -58,7 +58,7 @@ export function monthsLater(date: string, months: number): string {
 
 export type Interval = 'hour' | 'day' | 'week' | 'month';
 
-/** A text that is the same for all times in a bucket, and different for the next bucket. */
+/** A text that is the same for all times of a bucket, and differs for the next bucket. */
 function label(ms: number, zone: string, interval: Interval): string {
   const offset = offsetMs(ms, zone);
   const local = new Date(ms + offset).toISOString();
@@ -70,7 +70,7 @@ function label(ms: number, zone: string, interval: Interval): string {
   return daysLater(date, -daysSinceMonday);
 }
 
-/** The start times of the buckets: the start of the period, and each quarter of an hour with a new label. */
+/** The start times of the buckets: the start of the period, and each quarter of an hour at which the label changes. */
 export function bucketsOf(fromMs: number, toMs: number, zone: string, interval: Interval): readonly number[] {
   const starts = [fromMs];
   let current = label(fromMs, zone, interval);

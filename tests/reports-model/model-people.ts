@@ -4,7 +4,7 @@ import type { Model, ModelRow } from './model-rows.ts';
 import type { Identify } from './sent-history.ts';
 
 /**
- * Computes the expected content of the tables of a site, by the rules of docs/tables.md and docs/people-and-money.md. Times are Unix
+ * The expected content of the tables of a site, computed by the rules of docs/tables.md and docs/people-and-money.md. Times are Unix
  * milliseconds. Rows are in the order of their times.
  */
 export function expectedTables(model: Model): object {
@@ -22,7 +22,7 @@ export function expectedTables(model: Model): object {
       user: ownerOf(acts, eventAct(row)).slice('p-'.length),
     })),
     visitors: groupsOf(byTime.map(({ visitor, at }) => [visitor, at])),
-    // Visits of bots are excluded, because the table `sessions` does not contain them.
+    // Visits of bots are left out, because the table `sessions` does not contain them.
     visits: groupsOf(
       byTime.filter(({ bot, session }) => bot === '' && visits.has(session)).map(({ session, at }) => [session, at]),
     ),

@@ -102,8 +102,8 @@ interface Selected {
 const within = ({ from, to }: Period, ms: number): boolean => ms >= from && ms < to;
 
 /**
- * Returns whether a row passes the filter. Filters such as `done_event` select visitors: the row passes if one row of its visitor in `all`
- * matches. Other filters compare the values of the row itself.
+ * Returns whether a row passes the filter. Filters such as `done_event` select the row by its visitor: they compare all pageviews or events of
+ * this visitor in `all`. Other filters compare the values of the row itself.
  */
 function passing(filter: Filter, all: readonly ModelRow[]): (row: ModelRow) => boolean {
   const { dimension, operator } = filter;

@@ -53,7 +53,7 @@ const DONE = Object.keys(DONE_VALUES);
 const METRICS = ['visitors', 'visits', 'pageviews', 'events', 'bounce_rate', 'visit_duration', 'views_per_visit'];
 const PERIODS = ['24h', 'today', 'yesterday', '7d', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'];
 
-/** Generates a filter. Most of its values occur in the history, so that not all answers are empty. */
+/** Generates a filter. Most of its values occur in the history; otherwise most answers would be empty. */
 const filterOn = (model: Model): fc.Arbitrary<Filter> =>
   fc
     .record({
@@ -122,8 +122,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         period: 'period' in span ? span.period : undefined,
         ...spanOf(span, model.history.base, model.history.zone),
         interval: isLong && interval === 'hour' ? 'day' : interval,
-        // If a period begins at a time of day, the comparison begins at the same local time a year before. The model cannot compute such local
-        // times.
+        // If a period begins at a time of day, the comparison begins at the same local time a year before. The model cannot compute local times.
         compare: isMoment && compare === 'previous_year' ? 'previous_period' : compare,
         dimension: '',
         order: `${metric}:${direction}`,

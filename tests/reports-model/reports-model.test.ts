@@ -14,7 +14,7 @@ import { type History, history } from './sent-history.ts';
 const CASES = Number(process.env.WEIR_MODEL_CASES ?? 12);
 const FIRST_SEED = Number(process.env.WEIR_MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LANES = 2;
-/** So many histories are sent before their reports are requested. */
+/** The number of histories that are sent before their reports are requested. */
 const BATCH = 24;
 const QUESTIONS = 6;
 const SHRINK_RUNS_MAX = 60;

@@ -8,7 +8,7 @@ interface MigrationKills {
   readonly program: string;
   readonly kills: number;
   readonly random: () => number;
-  /** The number of records that Weir has acknowledged so far. */
+  /** How many records Weir has acknowledged so far. */
   acknowledged(): number;
 }
 

@@ -25,7 +25,7 @@ const STEP_WITHIN_MS = 180_000;
 const TEST_WITHIN_MS = 7_200_000;
 const TOO_NEW = 'was used by a newer version of Weir';
 
-/** Commits that are tested like releases. */
+/** Commits that are tested as if they were releases. */
 const more = (process.env.WEIR_UPGRADE_REFS ?? '').split(',').filter((name) => name !== '');
 const chosen = [...releaseTags().slice(-RELEASES_MAX), ...more];
 /** If there is no release, the test uses the first commit whose data folders contain the file `format`. */

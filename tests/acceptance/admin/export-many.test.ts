@@ -11,7 +11,7 @@ import { addGoals, checksumsOf, expectSame, reportsOf } from './site-reports.ts'
 const EVENTS = Number(process.env.WEIR_EXPORT_EVENTS ?? 5_000);
 const DAYS = 28;
 const DAYS_PER_IMPORT = 7;
-/** The average number of pages in a visit that `generatedLines` generates. */
+/** The average number of pages in a visit of `generatedLines`. */
 const PAGES_PER_VISIT = 1.35;
 const VISITORS = 1_000;
 const FIRST_DAY = Date.UTC(2026, 2, 9);

@@ -32,7 +32,7 @@ const json = async (...args: readonly string[]) =>
   lines(await text(...args)).map((line) => JSON.parse(line) as Record<string, unknown>);
 const count = (from: string) => client.number(`SELECT count() FROM ${from}`, { site });
 
-/** Reads exported files with a separate chDB, because Weir's SQL interface does not allow `file()`. */
+/** Reads exported files with a separate chDB, because Weir's own SQL interface does not allow `file()`. */
 function readFiles(query: string): readonly Record<string, unknown>[] {
   const program = `const { query } = require('chdb'); process.stdout.write(query(${JSON.stringify(query)}, 'JSONEachRow'))`;
   const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', program], {

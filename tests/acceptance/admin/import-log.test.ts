@@ -46,7 +46,10 @@ async function importLog(site: string, source: string, input?: Buffer) {
 }
 const count = (site: string) => client.number('SELECT count() FROM events WHERE site_id = {site:String}', { site });
 
-/** Compresses with the program `zstd`. If it is not installed, writes a frame of uncompressed blocks, which is also valid zstd. */
+/**
+ * Compresses with the program `zstd` if it is installed. Otherwise writes a frame of uncompressed blocks, which is also valid
+ * zstd.
+ */
 function zstd(content: Buffer): Buffer {
   const { status, stdout } = spawnSync('zstd', ['-c'], { input: content, maxBuffer: 2 ** 28 });
   if (status === 0) return stdout;

@@ -78,7 +78,7 @@ function columnsOf(table: string, withSiteIds: boolean): string {
   return except.length === 0 ? '*' : `* EXCEPT (${except.join(', ')})`;
 }
 
-/** Returns every row of a site in all `TABLES`, as lines. */
+/** Every row of a site in all `TABLES`, as lines. */
 export async function rowsOf(client: WeirClient, site: string, withSiteIds: boolean): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const table of TABLES) {
@@ -89,7 +89,7 @@ export async function rowsOf(client: WeirClient, site: string, withSiteIds: bool
   return lines.toSorted();
 }
 
-/** Returns the number of a site's rows and a checksum of them for each of `TABLES`, without the columns in `SITE_IDS`. */
+/** The number and a checksum of the rows of a site in each of `TABLES`, without the columns in `SITE_IDS`. */
 export async function checksumsOf(client: WeirClient, site: string): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const table of TABLES) {

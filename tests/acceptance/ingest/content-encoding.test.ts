@@ -34,7 +34,7 @@ const codings: readonly (readonly [what: string, header: string, compress: Compr
   ['br', 'br', (body) => brotliCompressSync(body)],
 ];
 
-/** Sends a body to each endpoint. Returns the answers of events, batch, identify and collect, in this order. */
+/** Sends a body to each endpoint. Returns the answers in the order events, batch, identify, collect. */
 async function sendAll(encoding: string, pack: (body: Buffer) => Buffer, bytes = 0, batchBytes = 0, name = 'x') {
   const headers = { 'content-encoding': encoding };
   const batch = pack(padded({ events: [{ name }] }, batchBytes));

@@ -99,8 +99,8 @@ describe('the order of the checks: the first one that fails determines the answe
     const own = await weir.createSite();
     await weir.must(200, 'PATCH', `/sites/${own}`, { limits: { events: 1 } });
     const { key: limited } = await weir.createKey(own);
-    // This request uses up the rate limit of 1. With several gateways, `createKey` has already used it up, because it sends requests with the new
-    // key.
+    // This request uses up the rate limit. With several gateways, `createKey` has already used it up, because it sends requests with the
+    // new key.
     await weir.events(limited, { name: 'first' });
     const answer = await weir.events(limited, malformed);
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 429, text: '' });

@@ -70,9 +70,9 @@ export const propertiesText = objectOf(value, 6);
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * Lists the values of a JSON text with their paths. Two texts with the same values have the same list. A dot in a key counts as a step into an
- * object. null and an empty object count only as elements of an array. Of two equal keys, the last one counts. Whole numbers of up to 64 bits are
- * compared by their digits, other numbers as 64-bit floats.
+ * Lists the values of a JSON text with their paths. Two texts have the same list if they have the same values. A dot in a key
+ * counts as a step into an object. null and an empty object are left out, except as elements of an array. Of two equal keys, the last
+ * one counts. Whole numbers of up to 64 bits are compared by their digits, other numbers as 64-bit floats.
  */
 export function valuesOf(json: string): readonly string[] {
   const tagged = json.replace(TOKEN, (token) => (token.startsWith('"') ? `"s${token.slice(1)}` : `"n${token}"`));

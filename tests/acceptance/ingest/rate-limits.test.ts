@@ -26,7 +26,7 @@ function limitHeaders({ headers }: HttpAnswer): unknown[] {
   return [headers['ratelimit-limit'], headers['ratelimit-remaining']];
 }
 
-/** Sends `count` requests, 16 at a time. Returns how many answers had each status. */
+/** Sends `count` requests, 16 at a time. Returns the number of answers for each status. */
 async function statuses(count: number, send: () => Promise<HttpAnswer>): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   let left = count;

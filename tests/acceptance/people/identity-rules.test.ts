@@ -110,6 +110,6 @@ test('collect: a trait with an invalid key is dropped and counted, and the other
     'email, traits.plan AS plan, length(JSONAllPaths(traits)) AS n',
   );
   expect(profile).toEqual({ email: 'a@b.example', plan: 'pro', n: 25 });
-  // A trait whose value has a wrong type is an error, as for all other fields.
+  // A trait whose value has a wrong type is refused, as in all other fields.
   expectNoBody(await collect({}, { user_id: 'u', plan: {} }), 400);
 });

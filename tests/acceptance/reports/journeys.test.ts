@@ -44,7 +44,7 @@ describe('journeys', () => {
     const lines = VISITS.flatMap((pages, visit) =>
       pages.map((page, nth) => line(`8.8.8.${visit}`, nth, page, FIREFOX)),
     );
-    // A second visit of the first visitor, and a visit of a bot.
+    // Adds a second visit of the first visitor, and a visit of a bot.
     lines.push(line('8.8.8.0', 240, '/a', FIREFOX), line('66.249.66.1', 0, '/a', GOOGLEBOT));
     await importText(client, site, `${lines.join('\n')}\n`);
   });

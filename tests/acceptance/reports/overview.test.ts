@@ -83,7 +83,7 @@ describe('the totals of all sites', () => {
     }
   });
 
-  /** In Berlin time, Carl's visit begins on 28 March and ends on 29 March. Bob visits on 29 March, and Ann on 30 March. */
+  /** In Berlin time, the visit of Carl begins on 28 March and ends on 29 March. Bob visits on 29 March, and Ann on 30 March. */
   test('numbers counted by hand', async () => {
     const found = await overview('from=2026-03-29&to=2026-03-30');
     expect(found.interval).toBe('hour');

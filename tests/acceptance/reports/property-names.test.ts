@@ -20,7 +20,7 @@ const EVENTS = [
   { name: 'signup', visitor_id: 'bob', properties: { plan: 'free', 'cart.total': 9 } },
   { name: 'opened', visitor_id: 'bob', properties: { plan: 'free', [MARKUP]: true, none: null } },
   { name: 'opened', properties: { plan: 7, 'größe 1': '' } },
-  // The dimension property:NAME does not allow these names.
+  // These names are not valid in the dimension property:NAME.
   { name: 'opened', visitor_id: 'ann', properties: { 'with\u0001control': 1, ['x'.repeat(257)]: 1 } },
 ];
 

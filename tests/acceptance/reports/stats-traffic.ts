@@ -25,7 +25,7 @@ export interface Stretch {
   readonly edges: readonly string[];
 }
 
-/** In this period, the clocks change in Berlin, on Lord Howe Island (by half an hour) and in Santiago (at midnight). */
+/** In this period, the clocks of Berlin, Lord Howe Island (by half an hour) and Santiago (at midnight) change. */
 export const SPRING: Stretch = {
   from: '2026-03-28T00:00:00Z',
   to: '2026-04-07T00:00:00Z',
@@ -121,7 +121,7 @@ export async function sendEvents(client: WeirClient, site: string): Promise<void
   await client.settled();
 }
 
-/** Returns a random number generator. The same seed gives the same numbers. */
+/** A random number generator that gives the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

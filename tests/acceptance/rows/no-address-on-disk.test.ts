@@ -12,7 +12,7 @@ describeOwnProcess('the client IP is on disk only in encrypted form', () => {
     const rows = await sendClientAddresses(client, site, MARK);
     expect(filesWith(weir.dataDir)).toEqual([]);
     await client.rows('events', site, rows);
-    // The search finds the mark in the stored records. It would therefore also find an address in these records.
+    // The search finds the mark in the stored records, so it would also find an address in them.
     expect(filesWith(weir.dataDir, [MARK]).map((found) => found.split('/')[0])).toContain('log');
     expect(filesWith(weir.dataDir)).toEqual([]);
     await weir.kill9();

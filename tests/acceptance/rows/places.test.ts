@@ -8,7 +8,7 @@ type Client = ReturnType<typeof useWeir>;
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
-/** Sends one event for each case. Returns the rows by the names of the cases. */
+/** Sends one event for each case, and returns the rows by the name of the case. */
 async function rowsOf(weir: Client, cases: Readonly<Record<string, readonly [Headers, object?]>>, columns: string) {
   const site = await weir.createSite();
   for (const [event_name, [headers, fields = {}]] of Object.entries(cases)) {

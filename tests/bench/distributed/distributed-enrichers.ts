@@ -19,7 +19,7 @@ interface Figure {
   readonly idle: number;
 }
 
-/** Measures the CPU per record for 1, 2 and 4 enrichers on one topic with 12 partitions. */
+/** Measures the CPU per record with 1, 2 and 4 enrichers on one topic of 12 partitions. */
 export async function measureEnrichers(
   { programs, rounds, note }: Bench,
   services: BenchServices,

@@ -27,7 +27,7 @@ export function servicesMissing(): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** Starts the named services. Without names, starts all of them. */
+/** Starts the named services; without names, all of them. */
 export async function startBenchServices(only: readonly EngineName[] = ENGINES): Promise<BenchServices> {
   const dir = join(PROJECT_ROOT, '.cache/services', `bench-${randomUUID().slice(0, 8)}`);
   const down = [PROGRAM, 'down', '--dir', dir, '--wipe'];
@@ -51,7 +51,10 @@ export async function startBenchServices(only: readonly EngineName[] = ENGINES):
   };
 }
 
-/** The CPU time of a process and its children, in ticks: the embedded ClickHouse is a child of the started process. 0 on systems without /proc. */
+/**
+ * The CPU time of a process and its child processes, in ticks. The embedded ClickHouse is a child of the started process. 0 on systems
+ * without /proc.
+ */
 function ticksWithChildren(pid: number): number {
   if (!existsSync('/proc/self/stat')) return 0;
   let ticks = 0;

@@ -48,7 +48,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
     reject(failure);
   };
 
-  /** `isRepeat`: the request is sent again, because the server has closed the reused connection without an answer. */
+  /** `isRepeat`: the request is sent again, because the server closed its reused connection without an answer. */
   function send(n: number, isRepeat = false): void {
     const reused = isRepeat ? undefined : idle.pop();
     const socket = reused ?? newSocket();

@@ -131,7 +131,7 @@ export async function untilMerged(analytics: Analytics): Promise<void> {
   }
 }
 
-/** The user and system time of a process in microseconds, from /proc. 0 on other systems than Linux. */
+/** The user and system time of a process in microseconds, from /proc. 0 on systems other than Linux. */
 export function cpuMicrosOfProcess(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -139,7 +139,7 @@ export function cpuMicrosOfProcess(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
 
-/** The anonymous memory of a process in MiB, from /proc. It excludes the memory-mapped files of the log. 0 on other systems than Linux. */
+/** The anonymous memory of a process in MiB, from /proc. It excludes the memory-mapped files of the log. 0 on systems other than Linux. */
 export function anonymousMebibytes(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^RssAnon:\s+(\d+) kB$/m);

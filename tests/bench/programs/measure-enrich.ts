@@ -140,7 +140,7 @@ function enrichAll<Decoded>(
   return lines;
 }
 
-/** The baseline: parses the same bytes and writes the same rows as JSON, with no other work. */
+/** The baseline for the comparison: parses the same bytes and writes the same rows as JSON, with no other work. */
 function parseAndWrite(records: readonly StoredRecord[], rows: readonly unknown[]): number {
   let bytes = 0;
   records.forEach(({ value }, i) => {

@@ -39,14 +39,14 @@ export interface ReplayTask {
   readonly migrationsDir: string;
 }
 
-/** The results of a run. Each list of a `ReplayArm` has one number for each round. */
+/** The results of a run. The lists of each `ReplayArm` have one number for each round. */
 export interface ReplayFigures {
   readonly origin: 'real' | 'generated';
   readonly bytes: number;
   readonly replay: ReplayArm;
   readonly direct: ReplayArm;
   readonly raw: ReplayArm;
-  /** Only the enricher, with the same raw records in a new log. */
+  /** The enricher alone, with the same raw records in a new log. */
   readonly enricher: ReplayArm;
   /** The enricher and the writer at the same time, with the same raw records in a new log. Like the replay, they fill new tables. */
   readonly live: ReplayArm;
@@ -107,7 +107,7 @@ async function main(task: ReplayTask): Promise<ReplayFigures> {
     raw: rawReplays({ folder: join(folder, 'replay-state'), eventLog, registry, analytics, geo }),
   });
 
-  /** Resolves when the replay is in this phase. With `undefined`: when there is no replay. */
+  /** Resolves when the replay has this phase. With `undefined`, resolves when there is no replay. */
   async function untilPhase(wanted: ReplayPhase | undefined): Promise<void> {
     while (registry.replay()?.state?.phase !== wanted || (wanted === undefined && registry.replay() !== undefined)) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -36,7 +36,7 @@ export interface ReportsTask {
 export interface ReportFigures extends ReportRequest {
   /** The duration of each round in milliseconds. Empty if the report was refused. */
   readonly ms: readonly number[];
-  /** The highest memory of a statement, sampled while the statement ran. 0 if it ended before a sample. */
+  /** The highest memory of a statement, sampled while it ran. 0 if the statement was too short for a sample. */
   readonly peakBytes: number;
   /** The number of uncompressed bytes that were read from the tables. */
   readonly readBytes: number;
@@ -47,7 +47,7 @@ export interface ReportFigures extends ReportRequest {
 export interface ReportsFigures {
   readonly rows: number;
   readonly fillSeconds: number;
-  /** A text that says whether other programs were running when the reports began. */
+  /** A text about the load of the machine when the reports began. */
   readonly quiet: string;
   /** The CPU time of ClickHouse in microseconds per inserted row, including merges. */
   readonly engineMicrosPerRow: number;
@@ -127,7 +127,7 @@ async function measureReports(analytics: Analytics, task: ReportsTask): Promise<
   return figures;
 }
 
-/** Does the work of a request to the admin API, without HTTP. `nowMs` is the present time for the report. */
+/** Does the same work as a request to the admin API, without HTTP. `nowMs` is the present time for the report. */
 async function ask(analytics: Analytics, { report, query }: ReportRequest, nowMs: number): Promise<void> {
   const site = {
     siteId: TRAFFIC_SITE,

@@ -21,7 +21,7 @@ export interface WriteTask {
   readonly folder: string;
   readonly rounds: number;
   readonly partitions: number;
-  /** The number of rows that each partition gets in one round. */
+  /** The number of rows in each partition in one round. */
   readonly rowsPerPartition: number;
   readonly rowsMax: number;
   readonly bytesMax: number;

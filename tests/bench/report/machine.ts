@@ -1,6 +1,5 @@
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** Describes the machine on which the benchmark ran. */
 export function machineText(): string {
   const [cpu] = cpus();
   const memoryGib = Math.round(totalmem() / 1024 ** 3);

@@ -25,7 +25,7 @@ export interface Interval {
   readonly mean: number;
   readonly low: number;
   readonly high: number;
-  /** The distance from the mean to the upper end of the interval, relative to the mean. NaN for fewer than four ratios. */
+  /** The distance from the mean to the upper end of the interval, as a share of the mean. NaN for fewer than four ratios. */
   readonly halfWidth: number;
 }
 

@@ -19,7 +19,7 @@ export const VARIANTS: readonly (readonly [name: string, query: string])[] = [
 ];
 export const REPORTS: readonly string[] = ['stats', ...COLUMN_DIMENSION_NAMES, 'property:plan', 'property:item.sku'];
 
-/** Returns the requests to measure. `only`: the names of reports; if it is undefined, all reports are measured. */
+/** The requests to measure. `only`: the names of the reports. If it is undefined, all reports are measured. */
 export function reportRequests(only: readonly string[] | undefined): readonly ReportRequest[] {
   return VARIANTS.flatMap(([variant, query]) =>
     REPORTS.filter((report) => only?.includes(report) ?? true).flatMap((report) =>

@@ -25,7 +25,7 @@ const RIVALS = [
 
 const PARTITIONS = 12;
 
-/** Starts the gateway and each rival. Each server has its own topic. The gateway is first in the list. */
+/** Starts the gateway and each rival, each with its own topic. The gateway is the first one. */
 export async function startAll(programs: Programs, services: BenchServices): Promise<readonly RivalServer[]> {
   const { KAFKA_BROKERS: brokers = '' } = services.env;
   const admin = new Kafka({ brokers: brokers.split(','), logLevel: logLevel.ERROR }).admin();

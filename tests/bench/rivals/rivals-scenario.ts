@@ -11,7 +11,7 @@ const ROUNDS_MIN = 5;
 /** The measurement ends when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds` rounds. */
 const HALF_WIDTH_MAX = 0.05;
 
-/** The maximum ratio of Weir's CPU to that of a rival. */
+/** The targets: for each rival, the maximum ratio of Weir's CPU to that of the rival. */
 const TARGETS: readonly { readonly rival: string; readonly connections: number; readonly ratio: number }[] = [
   { rival: 'Fastify, one send per request', connections: 64, ratio: 0.4 },
   { rival: 'expert pipeline', connections: 64, ratio: 0.9 },

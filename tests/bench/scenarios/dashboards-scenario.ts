@@ -13,7 +13,7 @@ import type { Bench, Findings, Scenario } from './scenario.ts';
 const DASHBOARDS = 20;
 const PER_SECOND = 1_000;
 const MINUTES_PER_ROUND = 1;
-/** Within this time, the dashboards are opened one after another. */
+/** The dashboards are opened one after the other within this time. */
 const OPENING_MS = 60_000;
 /**
  * The time until each dashboard has repeated each report at least once. The longest pause between two requests for a report is 6 minutes
@@ -69,7 +69,7 @@ async function run(bench: Bench): Promise<Findings> {
   const { rounds, quietSeconds, note } = bench;
   const weir = await startFilledWeir(bench);
   const closing = new AbortController();
-  // Every waiting report of every dashboard listens to this signal. Without this call, Node would warn about many listeners.
+  // Every waiting report of every dashboard listens to this signal. Without this call, Node would warn about too many listeners.
   setMaxListeners(0, closing.signal);
   try {
     const quiet = await untilQuiet(quietSeconds);

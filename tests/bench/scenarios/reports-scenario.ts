@@ -9,7 +9,7 @@ const ROWS_DEFAULT = 1_000_000;
 const SEED = 1;
 const END = '2026-10-31T12:00:00Z';
 const MIB = 1024 ** 2;
-/** The target for the number of bytes per event, in all tables together. */
+/** The target for the bytes of one event in all tables together. */
 const EVENT_BYTES_MAX = 60;
 const PEAK_MIB_MAX = 500;
 const SHORT_MS_MAX = 150;

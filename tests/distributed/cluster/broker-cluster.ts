@@ -23,7 +23,7 @@ leader.imbalance.per.broker.percentage=0
 /** One of three Kafka brokers. Each broker is also a controller. */
 export interface ClusterBroker {
   readonly id: number;
-  /** The port on which the broker accepts clients. The broker tells clients another port (`advertised`), which must lead to this one. */
+  /** The port on which the broker accepts clients. The broker tells clients another port (`advertised`), which must forward to this one. */
   readonly port: number;
   isRunning(): boolean;
   /** Resolves when the process has ended. Before that, the killed broker could still accept records. */

@@ -10,7 +10,7 @@ export interface IssuedCertificate {
   readonly validUntil: number;
 }
 
-/** A certificate authority for tests. */
+/** A certificate authority of the tests. */
 export interface TestAuthority {
   /** The file with the authority's certificate in PEM format. Clients must trust it. */
   readonly caFile: string;
@@ -21,7 +21,7 @@ export interface TestAuthority {
 const SUBJECT_NAMES = 'subjectAltName=IP:127.0.0.1,DNS:localhost';
 const YESTERDAY_MS = -24 * 3600_000;
 
-/** Creates an authority with openssl. All its files are in `dir`. */
+/** Creates an authority with openssl. All of its files are in `dir`. */
 export function createTestAuthority(dir: string): TestAuthority {
   const file = (name: string): string => join(dir, name);
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });

@@ -15,7 +15,7 @@ export interface TlsFront {
   close(): Promise<void>;
 }
 
-/** A certificate counts as expired only after this additional time, because this process and the client read different clocks. */
+/** A certificate counts as expired only after this additional time, because the client and this process can read slightly different times. */
 const SURELY_EXPIRED_MS = 1_000;
 
 export async function startTlsFront(targetPort: number, certificate: IssuedCertificate): Promise<TlsFront> {

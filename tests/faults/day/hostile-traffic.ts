@@ -9,7 +9,7 @@ export interface HostileTraffic {
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** Answers that no caller should get: a 5xx other than a 503 with `Retry-After`. At most 20 are kept. */
   readonly strange: readonly string[];
-  /** Resolves when each client has received its last answer. */
+  /** Resolves when each client has its last answer. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The values of one measure, one array for each quarter of the run. */
+/** The values of one measure, one array for each quarter of the measured hours. */
 export type Quarters = readonly [readonly number[], readonly number[], readonly number[], readonly number[]];
 
 /**

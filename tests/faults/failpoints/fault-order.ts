@@ -7,7 +7,7 @@ export interface FaultOrder {
    * `outcome`: the result of an append is changed.
    */
   readonly point: string;
-  /** A regular expression. Only calls count whose topic matches it. For a commit, it must match the topic, a space and the metadata. */
+  /** A regular expression that the topic of the call must match. For a commit, the text to match is the topic, a space and the metadata. */
   readonly about: string;
   /** The fault happens at the nth call, counted from 1. */
   readonly nth: number;

@@ -10,7 +10,7 @@ interface Mutation {
   readonly about: string;
   /** The names of faults. At least one of them must fail on the changed Weir. */
   readonly foundBy: readonly string[];
-  /** Each `find` occurs exactly once in its `file`. */
+  /** `find` occurs exactly once in `file`. */
   readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
 }
 

@@ -42,9 +42,9 @@ const fullDisk = (name: string, about: string, type: FileSystem, how: 'fill' | '
 });
 
 /**
- * A power cut: data that the file system has not written to the disk is lost. After a restart of the machine, Weir does not trust these folders.
- * It recognises the restart by the file `last-boot` (packages/adapters/src/lmdb/lmdb-power-loss.ts). This machine does not restart, so the test
- * changes the file.
+ * A power cut: data that the file system has not written to the disk is lost. After a restart of the machine, Weir does not trust the folders
+ * `UNSYNCED`. It recognises the restart by the file `last-boot` (packages/adapters/src/lmdb/lmdb-power-loss.ts). This machine does not restart,
+ * so the test changes the file.
  */
 const POWER_CUT: Fault<OnSmallDisk> = {
   name: 'power-cut',

@@ -7,7 +7,10 @@ import type { Fault, Round } from '../suite/fault.ts';
 import { FLOOD_BATCH, FLOOD_NAME, type FloodOptions, startFlood } from '../suite/flood.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
-/** The connections of a flood. Each sends batches of 500 events. If each has sent one batch, Weir has more records than may wait for the log. */
+/**
+ * The connections of a flood. Each sends batches of 500 events. If each has sent one batch, Weir has received more records than may wait for the
+ * log.
+ */
 const CONNECTIONS = 64;
 const FLOOD_MS = 4_000;
 /** Each append of raw records takes this much longer, as on a slow disk. Therefore records must wait. */

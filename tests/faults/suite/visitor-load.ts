@@ -10,7 +10,6 @@ import { bearer } from '@weir/testkit/weir-client';
  */
 type SentKind = 'pageview' | 'hit' | 'keyed' | 'unkeyed' | 'payment' | 'identify';
 
-/** One record that a client has sent. */
 export interface Sent {
   readonly kind: SentKind;
   /** Unique. The path of a pageview, the name of a hit or of an unkeyed event, the idempotency key, or the user ID of an identify. */

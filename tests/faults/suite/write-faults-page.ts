@@ -7,7 +7,7 @@ import { type Run, renewedFaultsPage, type Section } from './faults-page.ts';
 
 const PAGE = join(PROJECT_ROOT, 'docs/faults.md');
 
-/** Replaces or adds rows in a section of docs/faults.md. `more`: what happened in the run, for the last line of the section. */
+/** Replaces or adds rows of a section of docs/faults.md. `more`: what happened in the run, for the last line of the section. */
 export function writeFaultsPage(section: Section, rowsOf: (run: Run) => ReadonlyMap<string, string>, more = ''): void {
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: PROJECT_ROOT, encoding: 'utf8' }).trim();
