@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 
 // This file checks rules for the files of this repository that no other tool checks.
 
-/** The maximum number of lines of a TypeScript file. */
 const LINES_MAX = 300;
 const FOLDER_FILES_MAX = 16;
 /** File names that may occur more than once: entries of packages, and names that a tool prescribes. */

@@ -17,8 +17,8 @@ export interface AgreementQuestion {
 }
 
 /**
- * Generates questions (requests for reports) that the admin API, `weir`, SQL and the dashboard can all answer. Some questions are excluded,
- * because the dashboard cannot ask them: a period that begins at a time of day, a list with a comparison, and a comparison for the period `all`.
+ * Generates questions (requests for reports) that the admin API, `weir`, SQL and the dashboard can all answer. The dashboard has no periods that
+ * begin at a time of day, no lists with a comparison, and no comparison for the period `all`.
  */
 export function agreementQuestions(model: Model, seed: number, count: number): readonly AgreementQuestion[] {
   const asked = fc.record({

@@ -31,7 +31,6 @@ const SEED = Number(process.env.WEIR_AGREEMENT_SEED ?? Math.floor(Math.random() 
 const QUESTIONS_PER_HISTORY = 50;
 /** One of this many questions is also asked in Chromium. */
 const IN_CHROMIUM_EVERY = 20;
-/** The number of questions that are asked at the same time. */
 const AT_ONCE = 4;
 const QUESTION_WITHIN_MS = 20_000;
 const PAGE_WITHIN_MS = 120_000;

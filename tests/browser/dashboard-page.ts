@@ -13,7 +13,6 @@ export interface DashboardPage {
   readonly errors: string[];
 }
 
-/** The parts of a test browser that `openDashboard` uses. */
 type DashboardBrowser = Pick<TestBrowser, 'context'> & { readonly weir: Pick<TestBrowser['weir'], 'url' | 'client'> };
 
 /** Opens the dashboard and signs in. */

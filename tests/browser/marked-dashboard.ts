@@ -13,14 +13,13 @@ const WATCH = `
   window.hackedBy = [];
   window.hacked = (by) => window.hackedBy.push('script ' + by);
   document.addEventListener('securitypolicyviolation', (event) => window.hackedBy.push(event.violatedDirective + ' ' + event.blockedURI));`;
-/** Selects elements and attributes that the dashboard itself never has. */
+/** Elements and attributes that no page of the dashboard has. */
 const INJECTED =
   '[onerror], [onclick], [onload], img[src="x"], script:not([src]), iframe, object, embed, base, a[href^="javascript:" i]';
 
 export interface MarkedDashboard {
   readonly lane: Lane;
   readonly browser: Browser;
-  /** The site with the marked traffic. */
   readonly site: string;
   /** A signed-in page. */
   readonly page: Page;

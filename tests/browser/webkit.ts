@@ -16,7 +16,7 @@ const NO_SANDBOX = {
   WEBKIT_DISABLE_COMPOSITING_MODE: '1',
 };
 
-/** Opens Debian's WebKitGTK on a virtual screen, and controls it through WebDriver. */
+/** Opens Debian's WebKitGTK, controlled through WebDriver, on a virtual screen. */
 export async function openWebKit(): Promise<DrivenBrowser> {
   const display = `:${await freePort()}`;
   const screen = spawn(XVFB, [display, '-screen', '0', '1024x768x24', '-nolisten', 'tcp'], {

@@ -59,7 +59,6 @@ const VARIABLES: Readonly<Record<ServiceName, string>> = {
   clickhouse: 'CLICKHOUSE_URL',
 };
 
-/** Starts a Kafka, a Redis and a ClickHouse. */
 export function startServices(kafkaPorts?: KafkaPorts): Promise<Services> {
   return startSome(['kafka', 'redis', 'clickhouse'], kafkaPorts);
 }

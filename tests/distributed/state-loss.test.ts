@@ -7,7 +7,7 @@ import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
 import { type Deployment, describeDistributed } from './deployment.ts';
 import { redisCommand } from './redis-command.ts';
 
-/** `WIPES,RESTORES`: how many times Redis is wiped, and how many times an older copy of its data is restored. */
+/** `WIPES,RESTORES`: how often Redis is wiped, and how often an older copy of its data is restored. */
 const [WIPES = 0, RESTORES = 0] = (process.env.WEIR_STATE_LOSSES ?? '5,2').split(',').map(Number);
 const CLIENTS = 8;
 const REPEATED_SHARE = 0.2;

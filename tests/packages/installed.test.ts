@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-// The next four constants contain code that tsc checks. tsc must report an error in each line after a @ts-expect-error, and in no other line.
+// tsc checks the code of the next four constants. It must report an error in each line after a @ts-expect-error, and in no other line.
 const BROWSER = `
 import { createWeir, type Weir } from '@weir/snippet';
 import type { Options } from '@weir/snippet/options';

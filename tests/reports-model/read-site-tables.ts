@@ -5,8 +5,8 @@ const MS = 'toUnixTimestamp64Milli';
 const OF_SITES = 'WHERE site_id IN {sites:Array(String)}';
 
 /**
- * Reads the tables of these sites. The returned function gives the tables of one site in the form of `expectedTables` (model-people.ts). Each
- * table is read by one query for all sites, because on small tables, such a query takes as long as a query for one site.
+ * Reads the tables of these sites. The returned function gives the tables of one site, in the form of `expectedTables` (model-people.ts). One
+ * query reads a table for all sites: on small tables, it takes as long as for one site.
  */
 export async function readSiteTables({ sql }: WeirClient, sites: readonly string[]): Promise<(site: string) => object> {
   const read = async (query: string) => {
@@ -69,7 +69,7 @@ export async function readSiteTables({ sql }: WeirClient, sites: readonly string
   };
 }
 
-/** The row with these columns converted to numbers: ClickHouse can send 64-bit numbers and decimals as texts. */
+/** The row with these columns as numbers. ClickHouse can send 64-bit numbers and decimals as texts. */
 function withNumbers(row: Row, ...names: readonly string[]): Row {
   return { ...row, ...Object.fromEntries(names.map((name) => [name, Number(row[name])])) };
 }

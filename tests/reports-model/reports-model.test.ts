@@ -56,7 +56,7 @@ interface Difference {
   readonly wanted: unknown;
 }
 
-/** Returns the first difference between the model and the tables or the answers; undefined if there is none. */
+/** The first difference between the model and the tables or the answers; undefined if all are equal. */
 async function differenceOf(lane: Lane, site: string, tables: object, model: Model, questions: readonly Question[]) {
   const differs = (of: string, found: unknown, wanted: unknown): Difference | undefined =>
     isEqual(found, wanted) ? undefined : { of, found, wanted };

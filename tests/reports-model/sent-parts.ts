@@ -67,9 +67,9 @@ const link = (query: string, referrer: string, values: Readonly<Record<string, s
   referrer,
   values: { source: '', channel: 'Direct', referrer: '', ...values },
 });
-/** The link of a page that the visitor opened directly. */
+/** The link of a page that was opened directly. */
 export const DIRECT = link('', '', {});
-/** The link of a page that the visitor opened from another page of the site. */
+/** The link of a page that was opened from another page of the site. */
 export const INTERNAL = link('', `${SITE_URL}/`, { referrer: '' });
 export const LINKS: readonly Link[] = [
   DIRECT,

@@ -14,7 +14,6 @@ export async function readAll(log: EventLog, topic: string): Promise<readonly Pl
   return (await Promise.all(records)).flat();
 }
 
-/** Reads the rows of a table of the log. */
 export async function rowsOf(log: EventLog, name: string): Promise<readonly (readonly [string, string])[]> {
   const table = await log.openTable(name);
   const rows = [...table.entries()];

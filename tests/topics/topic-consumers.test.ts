@@ -35,7 +35,7 @@ describeLive('kafka', (brokers) => {
     await weir?.stop();
   }, 60_000);
 
-  /** Runs a consumer program until it has printed every row of the site. */
+  /** Runs a consumer until it has printed every row of the site. */
   async function rowsFrom(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const program = spawn(command, args, { cwd: PROJECT_ROOT, env: bareEnv({ ...engine(), ...env }) });
     programs.push(program);

@@ -59,7 +59,7 @@ async function install(commit: string, folder: string): Promise<void> {
     // With this setting, npm does not ask the registry for packages that its cache has.
     const env = { ...bareEnv({ npm_config_prefer_offline: 'true' }) };
     await run(process.execPath, ['scripts/prepare.mjs'], { cwd: part, env, maxBuffer: OUTPUT_BYTES_MAX });
-    // Another process may have created the same installation meanwhile.
+    // Another process may have made the installation meanwhile.
     if (!existsSync(folder)) renameSync(part, folder);
   } finally {
     rmSync(part, { recursive: true, force: true });

@@ -8,7 +8,6 @@ interface MigrationKills {
   readonly program: string;
   readonly kills: number;
   readonly random: () => number;
-  /** How many records Weir has acknowledged so far. */
   acknowledged(): number;
 }
 
@@ -20,7 +19,7 @@ interface KilledMigrations {
 }
 
 const STEP_WITHIN_MS = 180_000;
-/** Each kill happens at most this long after the migration has started or continued. */
+/** Each kill comes at most this long after the migration began or continued. */
 const KILL_WITHIN_MS = 400;
 const POLL_MS = 5;
 const LOG_CHARS = 4_000;

@@ -58,8 +58,8 @@ export async function readNumbers(client: WeirClient, site: string, like?: SiteN
 }
 
 /**
- * Compares the numbers of a site in two versions. Returns one sentence for each difference. Additional fields in the answers of the later version
- * are allowed.
+ * Compares the numbers of a site in two versions. Returns one sentence for each difference. A later version may have further fields in its
+ * answers.
  */
 export function differencesOf(before: SiteNumbers, after: SiteNumbers): readonly string[] {
   const tables = before.tables.flatMap(({ table, columns, rows, checksums }) => {

@@ -9,8 +9,8 @@ interface Secret {
 }
 
 /**
- * Resolves when every gateway has applied all earlier changes. `createKey` waits until every gateway knows the new key. All changes are in one
- * ordered log (the registry), so the gateways then also know the earlier changes.
+ * Resolves when every gateway has applied all earlier changes. All changes are in one ordered log (the registry). A gateway that knows the new
+ * key therefore knows the changes before it.
  */
 const inForce = (site: string) => weir.createKey(site);
 const makeSecret = async (site: string): Promise<string> => {

@@ -6,7 +6,7 @@ const HOUR_MS = 3600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-/** Visits in the last minutes. Each entry has the visitor, and then the pages and events of the visitor in order. Pages begin with a slash. */
+/** Visits in the last minutes: each with the visitor, and the pages and events of the visitor in order. Pages begin with a slash. */
 const VISITS: readonly (readonly [visitor: string, ...done: readonly string[]])[] = [
   ['ann', '/', '/pricing', 'Signup'],
   ['bob', '/', '/blog'],

@@ -21,7 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 export interface Stretch {
   readonly from: string;
   readonly to: string;
-  /** For each of these times, some visitors arrive at exactly this millisecond. */
+  /** Some visitors arrive at exactly these times, to the millisecond. */
   readonly edges: readonly string[];
 }
 
@@ -121,7 +121,6 @@ export async function sendEvents(client: WeirClient, site: string): Promise<void
   await client.settled();
 }
 
-/** A random number generator that gives the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -20,7 +20,6 @@ export interface FilledWeir {
   readonly url: string;
   readonly port: number;
   readonly client: WeirClient;
-  /** The number of rows of the generated traffic. */
   readonly rows: number;
   stop(): Promise<void>;
 }

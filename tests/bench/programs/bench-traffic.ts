@@ -19,7 +19,7 @@ export interface Traffic {
   readonly origin: 'real' | 'generated';
   /**
    * Returns the pageviews of the access log as raw records, as an import would append them. The addresses are encrypted with the key of the
-   * registry. `file` replaces the digest of the imported file: with another text, the records get other event IDs.
+   * registry. The event IDs are computed from `file`, instead of from the digest of the file.
    */
   rawRecords(file: string, registry: Registry): Promise<readonly AppendRecord[]>;
 }

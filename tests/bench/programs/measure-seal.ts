@@ -10,7 +10,7 @@ export interface SealTask {
 /** CPU microseconds per record, with one number for each round. */
 export type SealFigures = Readonly<Record<string, readonly number[]>>;
 
-/** Rounds are short, so that a slow phase of the machine affects all measurements of a round equally. */
+/** Rounds are short, so that a slow phase of the machine affects all parts of a round equally. */
 const LOOPS = 4_000;
 const WARM_UP_ROUNDS = 10;
 const ADDRESSES = 4096;

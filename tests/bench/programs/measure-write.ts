@@ -27,7 +27,7 @@ export interface WriteTask {
   readonly bytesMax: number;
   readonly lingerMs: number;
   readonly insertsAtOnce: number;
-  /** The path of the program `clickhouse-server.js` in `dist/`, or of its copy. */
+  /** The path of `dist/clickhouse-server.js`, or of a copy. */
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;
 }

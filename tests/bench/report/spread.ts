@@ -68,7 +68,6 @@ export function showNumber(value: number, digits = 1): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Makes the target that a measured time is at most `max` milliseconds. */
 export const atMost = (what: string, found: number, max: number): Target => ({
   what,
   wanted: `<= ${max} ms`,

@@ -17,8 +17,8 @@ const SAMPLE_SESSIONS = 200_000;
 const AT_ONCE = 2;
 
 /**
- * Inserts the traffic in chunks in the order of time, two chunks at once. Each chunk is one insert into `records` with its own deduplication
- * token; the materialized views of `records` are filled too. Resolves with the number of rows.
+ * Inserts the traffic in the order of time, two chunks at once. Each chunk is one insert into `records` with its own deduplication token. The
+ * insert also fills the materialized views. Resolves with the number of rows.
  */
 export async function fillTraffic(
   analytics: Analytics,

@@ -63,7 +63,6 @@ export interface RivalRecord {
   readonly message: Message;
 }
 
-/** Makes the Kafka message for an accepted event. */
 export function recordOf(body: JsonObject, event: ServerEventFields, headers: IncomingHttpHeaders): RivalRecord {
   const eventId = randomUUID();
   const envelope = { eventId, siteId: 'demo', receivedAt: Date.now(), userAgent: headers['user-agent'] ?? '', body };

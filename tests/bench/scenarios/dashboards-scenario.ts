@@ -69,7 +69,7 @@ async function run(bench: Bench): Promise<Findings> {
   const { rounds, quietSeconds, note } = bench;
   const weir = await startFilledWeir(bench);
   const closing = new AbortController();
-  // Every waiting report of every dashboard listens to this signal. Without this call, Node would warn about too many listeners.
+  // Every waiting report of every dashboard adds a listener to this signal. Without this call, Node would warn.
   setMaxListeners(0, closing.signal);
   try {
     const quiet = await untilQuiet(quietSeconds);

@@ -41,7 +41,6 @@ export const replayLiveRaw: Scenario = {
   run: (bench) => run(bench, 'raw'),
 };
 
-/** The figures of time windows, in order. */
 interface Windows {
   readonly p50: number[];
   readonly p99: number[];

@@ -19,8 +19,8 @@ export interface Bench {
   /** The number of records to process, for example of a backlog or a replay. If it is undefined, the scenario uses its own number. */
   readonly records: number | undefined;
   /**
-   * The numbers of rows. `reports` measures tables with each of these numbers, one after another. Other scenarios use only the first number. If
-   * it is undefined, each scenario uses its own number.
+   * The numbers of rows. `reports` fills and measures tables for each of these numbers. Other scenarios use the first one. If undefined, the
+   * scenario uses its own number.
    */
   readonly rows: readonly number[] | undefined;
   /** The reports to measure. If it is undefined, all reports are measured. */
@@ -36,7 +36,7 @@ export interface Bench {
 export interface Findings {
   readonly tables: readonly Table[];
   readonly targets: readonly Target[];
-  /** Notes about how the figures were measured, and about what limits their validity. */
+  /** How the figures were measured, and what limits their validity. */
   readonly notes: readonly string[];
 }
 

@@ -32,7 +32,6 @@ export interface ClusterBroker {
   start(): Promise<void>;
 }
 
-/** Three Kafka brokers on loopback, without Docker. */
 export interface BrokerCluster {
   readonly brokers: readonly ClusterBroker[];
   /** Calls `work` with an admin client that connects to the brokers directly, without proxies. */
@@ -52,7 +51,7 @@ export interface BrokerClusterOptions {
   readonly folders: readonly string[];
   /** For each broker, the port on which it accepts clients. */
   readonly ports: readonly number[];
-  /** For each broker, the port that it tells its clients, for example the port of a proxy. */
+  /** For each broker, the port that it tells its clients, such as that of a proxy. */
   readonly advertised: readonly number[];
 }
 

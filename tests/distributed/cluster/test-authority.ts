@@ -10,7 +10,6 @@ export interface IssuedCertificate {
   readonly validUntil: number;
 }
 
-/** A certificate authority of the tests. */
 export interface TestAuthority {
   /** The file with the authority's certificate in PEM format. Clients must trust it. */
   readonly caFile: string;

@@ -12,7 +12,6 @@ const TOPICS = ['events.raw', 'events.enriched', 'registry', 'salts'];
 const DOWN_MAX_MS = { short: 500, long: 5_000 } as const;
 const MOVED_WITHIN_MS = 60_000;
 
-/** `count` of the brokers, chosen at random. */
 export function someBrokers({ brokers }: BrokerCluster, count: number, { random }: Round): readonly ClusterBroker[] {
   const left = [...brokers];
   return Array.from({ length: count }, () => left.splice(Math.floor(random() * left.length), 1)).flat();

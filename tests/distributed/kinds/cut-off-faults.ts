@@ -10,7 +10,6 @@ type Engine = 'kafka' | 'redis' | 'clickhouse';
 
 interface CutOff {
   readonly role: Role;
-  /** The engines that the process cannot reach. */
   readonly engines: readonly Engine[];
   /** How the connections are disturbed. Default: one of `MODES`, chosen at random for each round. */
   readonly mode?: ProxyMode;

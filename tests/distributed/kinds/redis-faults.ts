@@ -16,7 +16,6 @@ interface WriteRefusal {
   readonly about: string;
   /** The first word of the error that Redis returns for a write. Redis counts its errors by this word. */
   readonly error: string;
-  /** The commands that begin and end the fault. */
   readonly begin: string;
   readonly end: string;
 }

@@ -9,7 +9,6 @@ import type { Round, Subject } from '../../faults/suite/fault.ts';
 const PROBES = 32;
 const TAKEN_OVER_WITHIN_MS = 60_000;
 
-/** One of the processes, chosen at random. */
 export function oneOf(processes: readonly WeirProcess[], { random }: Round): WeirProcess {
   const chosen = processes[Math.floor(random() * processes.length)];
   if (chosen === undefined) throw new Error('there is no process of this role');
@@ -17,8 +16,8 @@ export function oneOf(processes: readonly WeirProcess[], { random }: Round): Wei
 }
 
 /**
- * Sends test events, which are almost certainly spread over the partitions of both processes. Resolves when all of them are stored. The process
- * that cannot work stores nothing, so the other process must have taken over.
+ * Sends test events to the partitions of both processes. Resolves when all of them are stored. One process cannot work, so the other one must
+ * then have taken over its partitions.
  */
 export async function othersTakeOver({ client }: Subject, { load, site }: Round): Promise<void> {
   const probes = await Promise.all(Array.from({ length: PROBES }, () => load.probe()));

@@ -64,10 +64,7 @@ const STATEMENTS = [
   'SELECT 1; SELECT 2',
 ];
 
-/**
- * Returns a function that gives random values. They are always the same values, because the seed is fixed. All of them are made at the first
- * call, because making a value takes longer than sending it.
- */
+/** Returns a function that gives random values with a fixed seed. It makes them only once, because making a value takes longer than sending it. */
 function pool<T>(arbitrary: fc.Arbitrary<T>): (nth: number) => T {
   let values: readonly T[] | undefined;
   return (nth) => {

@@ -90,7 +90,6 @@ export function startHostileTraffic(url: string, target: HostileTarget): Hostile
   };
 }
 
-/** Resolves after this time, or when the signal aborts. */
 async function pauseUntil(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -8,7 +8,6 @@ export type Quarters = readonly [readonly number[], readonly number[], readonly 
  */
 const GROWTH_SHARE_MAX = 0.05;
 
-/** The rule in words, for docs/faults.md. */
 export const RULE = `the median of the last quarter is at most ${GROWTH_SHARE_MAX * 100} % above that of the third`;
 
 export interface Level {
@@ -32,7 +31,6 @@ export function judgeLevel(quarters: Quarters, slack = 0): Level {
   };
 }
 
-/** Divides values into four quarters, by their order. */
 export function quartersOf(values: readonly number[]): Quarters {
   const at = (part: number): number => Math.floor((values.length * part) / 4);
   const quarter = (part: number): readonly number[] => values.slice(at(part), at(part + 1));

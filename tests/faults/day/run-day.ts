@@ -19,12 +19,11 @@ export interface DayOptions {
   readonly seed: number;
   /** The maximum memory of all processes of Weir together. Default: 1 GB. */
   readonly memoryMaxBytes?: number;
-  /** Receives a line of progress for each hour. */
+  /** Receives a line about each hour. */
   readonly say: (text: string) => void;
 }
 
 export interface DayResult extends SentAudit {
-  /** The samples of the measured hours. */
   readonly samples: readonly Sample[];
   /** How much faster than real time the clock of Weir went. */
   readonly rate: number;
@@ -37,7 +36,6 @@ export interface DayResult extends SentAudit {
   /** The number of hostile requests for each kind and answer: a status, or `none`. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
-
 /** The maximum memory of all processes of Weir together. */
 export const MEMORY_MAX_BYTES = 1024 ** 3;
 const CLIENTS = 2;
@@ -158,7 +156,6 @@ function shownSample({ hour, ...measures }: Sample): string {
   return `hour ${hour.toFixed(1)}: ${shown.join(', ')}`;
 }
 
-/** Counts how often each message was logged. */
 function countLines(output: string): string {
   const counts = new Map<string, number>();
   for (const line of output.split('\n')) {

@@ -87,7 +87,6 @@ function killSelf(): never {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** Allocates memory until the heap reaches its limit and V8 ends the process. */
 function useAllMemory(): never {
   const kept: number[][] = [];
   for (;;) kept.push(Array.from({ length: 100_000 }, (_, n) => n + Math.random()));

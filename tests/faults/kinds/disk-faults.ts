@@ -13,7 +13,6 @@ const FULL_MS = 1_000;
 /** LMDB writes these folders without fsync: the state of the enricher, and the claims of idempotency keys of the gateway. */
 const UNSYNCED = ['state', 'claims'] as const;
 
-/** A Weir whose data folder is on a disk of its own. */
 interface OnSmallDisk extends Embedded {
   readonly disk: SmallDisk;
 }
@@ -88,8 +87,8 @@ const damagedState = (name: string, about: string, damage: (file: string, round:
     await weir.kill9();
     for (const folder of UNSYNCED) damage(join(weir.dataDir, folder, 'data.mdb'), round);
     round.over();
-    // Opening a damaged file can end the process, because LMDB accesses a missing part of the file. At the next start, Weir does not use that
-    // file. Each of the two files can end one start, so up to two more starts are needed.
+    // Opening a damaged file can end the process, because LMDB accesses a missing part of it. The next start does not use that file. Each of the
+    // two files can end one start.
     const again = (): Promise<unknown> => weir.kill9().then(() => weir.restart());
     await weir.restart().catch(again).catch(again);
   },

@@ -12,7 +12,7 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 const BURST_EVENTS = 1_000;
 const BURST_AT_ONCE = 64;
 const IDLE_CONNECTIONS = 10_000;
-/** The file descriptors that the process of the test and Weir's main process each need: one per idle connection, and some more. */
+/** The file descriptors that the test and Weir's main process each need: one for each idle connection, and some more. */
 const FILES_MIN = IDLE_CONNECTIONS + 2_000;
 const OPENED_AT_ONCE = 500;
 const SLOW_WRITERS = 200;

@@ -188,7 +188,6 @@ async function readSessions({ sql }: WeirClient, site: string): Promise<readonly
 const shownSession = (visitor: string, started: number, ended: number, pageviews: number, events: number): string =>
   `${visitor} from ${new Date(started).toISOString()} to ${new Date(ended).toISOString()} with ${pageviews} pageviews, ${events} events`;
 
-/** A session as text, without the number of its events. */
 const withoutEvents = (session: string): string => session.replace(/, \d+ events$/, '');
 
 /**

@@ -6,7 +6,6 @@ import type { Refusal } from './refusing-proxy.ts';
 
 const REFUSALS_MIN = 3;
 
-/** A Weir that reaches its ClickHouse through proxies. */
 export interface BehindProxies extends Subject {
   readonly clickhouse: ClickhouseProxies;
 }

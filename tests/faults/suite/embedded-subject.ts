@@ -10,7 +10,6 @@ export interface Embedded extends Subject {
   readonly weir: WeirProcess;
 }
 
-/** The settings that each Weir of the fault suite has. */
 export const SUITE_ENV = { ...FAULTS_ENV, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' };
 
 export async function openEmbedded(options: WeirOptions = {}, onClose = async () => {}): Promise<Embedded> {

@@ -36,7 +36,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
   /** Functions that forward data which waits because the mode was `silent`. They are called when the mode changes. */
   let waiting: (() => void)[] = [];
 
-  /** Forwards one direction. While a socket is paused, its data stays in the buffers of the kernel. */
+  /** Forwards one direction. A paused socket keeps its data in the buffers of the kernel. */
   function forward(pair: Pair, from: Socket, to: Socket): void {
     from.on('data', (data) => {
       switch (pair.isChosen ? mode : 'pass') {

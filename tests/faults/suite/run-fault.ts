@@ -90,7 +90,7 @@ export async function runFault<Broken extends Subject>(
   }
 }
 
-/** Resolves when Weir has acknowledged a new event, and a query finds it. */
+/** Resolves when a new event was acknowledged and can be queried. */
 async function recovers({ client }: Subject, site: string, load: VisitorLoad): Promise<void> {
   const probe = await load.probe();
   await eventually(

@@ -18,7 +18,6 @@ export async function giveBack<Broken extends Subject>({ shares }: Fault<Broken>
   else waiting.set(shares, broken);
 }
 
-/** Closes all Weirs that no fault uses now. */
 export async function closeShared(): Promise<void> {
   const all = [...waiting.values()];
   waiting.clear();
