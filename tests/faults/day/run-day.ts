@@ -36,7 +36,7 @@ export interface DayResult extends SentAudit {
   /** The number of hostile requests for each kind and answer: a status, or `none`. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
-/** The maximum memory of all processes of Weir together. */
+
 export const MEMORY_MAX_BYTES = 1024 ** 3;
 const CLIENTS = 2;
 const SAMPLE_MS = 10_000;
