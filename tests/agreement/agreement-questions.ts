@@ -65,7 +65,6 @@ export function cliWords(asked: AgreementQuestion, siteId: string): readonly str
   return [asked.question.dimension === '' ? 'stats' : 'breakdown', siteId, ...words];
 }
 
-/** The URL of the overview page that shows the answer. */
 export function dashboardPath(asked: AgreementQuestion, siteId: string): string {
   const inAddress = ['period', 'from', 'to', 'compare', 'bots', 'filter', 'interval', 'timezone'];
   const query = new URLSearchParams();

@@ -17,7 +17,6 @@ export function shownText(name: keyof Numbers, value: number | null): string {
   return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
-/** Returns what the dashboard must show for the numbers of a report. */
 export function wantedStats({ totals, buckets, comparison }: ApiAnswer): Omit<ShownReport, 'rows'> {
   const tiles = METRICS.map((name) => [name, shownText(name, totals?.[name] ?? null)]);
   const changes = METRICS.map((name) => [name, changeText(totals?.[name], comparison?.totals[name])]);

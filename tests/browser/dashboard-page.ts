@@ -15,7 +15,6 @@ export interface DashboardPage {
 
 type DashboardBrowser = Pick<TestBrowser, 'context'> & { readonly weir: Pick<TestBrowser['weir'], 'url' | 'client'> };
 
-/** Opens the dashboard and signs in. */
 export async function openDashboard(
   browser: DashboardBrowser,
   path = '',

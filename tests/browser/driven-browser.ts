@@ -8,7 +8,6 @@ export interface DrivenBrowser {
   back(): Promise<void>;
   /** Evaluates an expression in the page, and resolves with its JSON value. Waits if the value is a promise. */
   evaluate<T>(expression: string): Promise<T>;
-  /** Opens a new tab in the foreground. */
   openTab(): Promise<void>;
   /** Closes the foreground tab. Another tab then comes to the foreground. */
   closeTab(): Promise<void>;

@@ -29,7 +29,6 @@ export interface Service {
 
 /** The engines of a deployment. */
 export interface Engines {
-  /** The environment variables that make Weir use these engines. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bareEnv, PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-/** An installed and built version of Weir. */
 export interface Installation {
   /** The tag or commit that the caller named, or `this code`. */
   readonly name: string;

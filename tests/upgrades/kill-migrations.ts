@@ -93,7 +93,6 @@ async function seenIn<T>(weir: WeirProcess, what: string, probe: () => T | undef
   }
 }
 
-/** Returns the log lines that say which migration starts. */
 function stepsIn(output: string): readonly Step[] {
   return output
     .split('\n')

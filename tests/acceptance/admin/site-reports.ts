@@ -78,7 +78,6 @@ function columnsOf(table: string, withSiteIds: boolean): string {
   return except.length === 0 ? '*' : `* EXCEPT (${except.join(', ')})`;
 }
 
-/** Every row of a site in all `TABLES`, as lines. */
 export async function rowsOf(client: WeirClient, site: string, withSiteIds: boolean): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const table of TABLES) {

@@ -38,7 +38,6 @@ export async function fillRawLog(folder: string, { traffic, rows, partitions }: 
   return engines;
 }
 
-/** Runs the enricher until it has processed all raw records. */
 export async function enrichAll({ eventLog, stateStore, registry }: Engines, geo: Geo): Promise<void> {
   const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId });
   const deps = { eventLog, stateStore, registry, enrichment, clock: Date.now, metrics: createMetrics() };

@@ -1,6 +1,5 @@
 import type { Target } from '../scenarios/scenario.ts';
 
-/** The median, the lowest and the highest value of a figure over all rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;

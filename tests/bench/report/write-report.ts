@@ -7,7 +7,6 @@ export interface Result {
   readonly load: string;
 }
 
-/** The results as text for the terminal. */
 export function plainText({ scenario, findings, load }: Result): string {
   const lines = [`\n== ${scenario.name}: ${scenario.about}`, `   ${load}`, ''];
   for (const table of findings.tables) lines.push(...aligned(table), '');

@@ -12,7 +12,6 @@ export interface RivalServer extends Pick<RunningProgram, 'cpuMicros' | 'stop'> 
   readonly name: string;
   readonly port: number;
   readonly key: string;
-  /** The number of records in the topic of the server. */
   stored(): Promise<number>;
 }
 

@@ -29,7 +29,6 @@ export interface Bench {
   readonly folder: string | undefined;
   /** The maximum time to wait for a low load of the machine before a measurement. */
   readonly quietSeconds: number;
-  /** Prints the progress to standard error. */
   note(text: string): void;
 }
 
@@ -45,7 +44,6 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A performance target of the project, with the measured value. */
 export interface Target {
   readonly what: string;
   readonly wanted: string;

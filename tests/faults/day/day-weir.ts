@@ -11,7 +11,6 @@ export interface DayWeir {
   readonly disk: SmallDisk;
   /** The hours since Weir started. An hour of Weir's fast clock counts as one hour. */
   hours(): number;
-  /** Stops Weir and removes its disk. */
   close(): Promise<void>;
 }
 

@@ -19,7 +19,6 @@ export interface DayOptions {
   readonly seed: number;
   /** The maximum memory of all processes of Weir together. Default: 1 GB. */
   readonly memoryMaxBytes?: number;
-  /** Receives a line about each hour. */
   readonly say: (text: string) => void;
 }
 
@@ -134,7 +133,6 @@ function watchProcesses({ weir }: DayWeir, memoryMaxBytes: number, found: (findi
   }, WATCH_MS);
   return {
     isAlive: () => alive,
-    /** Stops watching. Returns the highest memory that was measured. */
     stop(): number {
       clearInterval(timer);
       const now = readProcessGroup(weir.pid())

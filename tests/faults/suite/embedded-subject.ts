@@ -5,7 +5,6 @@ import { failingProgram, MUTATION } from '../failpoints/failing-program.ts';
 import type { Subject } from './fault.ts';
 import { LOAD_ADDRESS } from './visitor-load.ts';
 
-/** One Weir process with the embedded engines. */
 export interface Embedded extends Subject {
   readonly weir: WeirProcess;
 }

@@ -16,7 +16,6 @@ export interface Sent {
   readonly name: string;
   readonly visitor: string;
   readonly amount: string;
-  /** Whether Weir has answered with success. */
   acknowledged: boolean;
 }
 
