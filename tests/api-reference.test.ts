@@ -135,7 +135,7 @@ describe('docs/api.md: everything in /openapi.json is described', () => {
     const visit = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return;
       const { properties } = node as { readonly properties?: object };
-      // A field can have the name `properties` itself. Then its value is one schema instead of a map of schemas.
+      // A field can itself be named `properties`: its value is one schema, not a map of schemas.
       if (properties && Object.values(properties).every((value) => typeof value === 'object')) {
         for (const name of Object.keys(properties)) names.add(name);
       }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 const page = readFileSync('docs/security.md', 'utf8');
 const NAMES_TEST = /`((?:packages|services|tests)\/[\w/.-]+\.test\.ts)`/g;
 
-/** The rows of all tables whose last column is `tests`, without the header rows. */
+/** The rows of all tables whose last column is `tests`, without their heads. */
 function rowsWithTests(): readonly string[] {
   return page
     .split(/\n{2,}|^#.*$/m)

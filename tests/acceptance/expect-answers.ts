@@ -25,7 +25,7 @@ export function expectNoBody(answer: HttpAnswer, status: number): void {
   expect(answer.headers['content-length'] ?? '0').toBe('0');
 }
 
-/** Returns `count` characters outside the Basic Multilingual Plane. Each has two UTF-16 code units and four bytes in UTF-8. */
+/** `count` code points outside the Basic Multilingual Plane. Each has two UTF-16 units and four bytes in UTF-8. */
 export function astral(count: number): string {
   return '\u{1F30A}'.repeat(count);
 }

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { browserLabel, deviceLabel, systemLabel } from './labels.ts';
 
-/** A user agent from a public data set. The labels of the set are translated to Weir's terms. A label is undefined if the set does not have it. */
+/**
+ * A user agent of a public set, with the labels of the set translated to Weir's terms. A label is undefined if the set does not have it.
+ */
 export interface AgentCase {
   readonly userAgent: string;
   readonly browser?: string | undefined;
@@ -19,7 +21,7 @@ export interface AgentSet {
   readonly cases: readonly AgentCase[];
 }
 
-/** The folder of an npm package. Files are read by path, because most of these packages do not export their files. */
+/** The folder of a package. The files are read by path, because most of these packages do not export them. */
 const folderOf = (name: string): string => join('node_modules', name);
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 const readYaml = <T>(path: string): T => parse(readFileSync(path, 'utf8')) as T;
@@ -52,8 +54,8 @@ export function visits(): AgentSet {
 }
 
 /**
- * The operating system of a visit; undefined if the platform does not show it. For example, a visit with the platform `Linux x86_64` and the user
- * agent of an iPhone comes from a program that imitates a browser.
+ * The operating system of a visit; undefined if it is unknown. For example, a visit with the platform `Linux x86_64` and the user agent of
+ * an iPhone comes from a program that imitates a browser.
  */
 function platformLabel({ platform, userAgent }: Visit): string | undefined {
   if (/^iP/.test(platform)) return 'iOS';
@@ -157,7 +159,7 @@ interface Crawler {
   readonly tags?: readonly string[];
 }
 
-/** The user agents of crawlers. With `tag`, only those of crawlers with this tag. */
+/** Every user agent of the list, or only those of crawlers with this tag. */
 export function crawlers(tag?: string): readonly string[] {
   const list = readJson<readonly Crawler[]>(join(folderOf('crawler-user-agents'), 'crawler-user-agents.json'));
   const kept = tag === undefined ? list : list.filter((crawler) => crawler.tags?.includes(tag));

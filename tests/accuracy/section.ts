@@ -37,7 +37,7 @@ function percentAtMost(share: number): string {
   return `${(Math.ceil(share * 10_000) / 100).toFixed(2)} %`;
 }
 
-/** Makes a Markdown table, and escapes the text of the cells. */
+/** A Markdown table. The cells are escaped. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) =>
     `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;

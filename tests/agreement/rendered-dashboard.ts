@@ -1,12 +1,12 @@
 import { build } from 'esbuild';
 
-/** The numbers of one report in the form that the dashboard shows. */
+/** The numbers of one report as the dashboard writes them. */
 export interface ShownReport {
   /** For each metric, its number without abbreviation, from the attribute `title`. */
   readonly tiles: Readonly<Record<string, string>>;
   /** For each metric, its change since the earlier period. Empty if the report has no comparison. */
   readonly changes: Readonly<Record<string, string>>;
-  /** The cells of the time series, in the order of the buckets. */
+  /** The cells of the series, in the order of the buckets. */
   readonly series: readonly string[];
   readonly rows: readonly (readonly [value: string, number: string])[];
 }
@@ -18,7 +18,7 @@ export interface RenderedDashboard {
   breakdown(url: string, dimension: string, metric: string): Promise<ShownReport>;
 }
 
-/** What the bundle of `ENTRY` exports. `render` resolves with HTML: of the overview page (`stats`), or of the list with this `tab` (`breakdown`). */
+/** What the bundle of `ENTRY` exports. `render` resolves with the HTML of the overview (`stats`), or of one list (`breakdown`) with this `tab`. */
 interface Bundle {
   render(kind: 'stats' | 'breakdown', url: URL, tab: object): Promise<string>;
 }

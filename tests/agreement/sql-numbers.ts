@@ -24,7 +24,7 @@ export interface ApiAnswer {
   };
 }
 
-/** The number of decimals in the answers of the admin API, as in docs/stats.md. */
+/** The decimals to which the admin API rounds. docs/stats.md states them. */
 const DECIMALS: Readonly<Record<string, number>> = { bounce_rate: 4, visit_duration: 2, views_per_visit: 2 };
 
 /**

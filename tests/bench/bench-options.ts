@@ -11,7 +11,7 @@ export interface BenchOptions {
   readonly rows: readonly number[] | undefined;
   /** The names of the reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
-  /** The folder in which the scenarios `reports`, `dashboard` and `dashboards` keep their tables. If it is undefined, the tables are deleted. */
+  /** The folder in which `reports`, `dashboard` and `dashboards` keep their tables. If it is undefined, they are deleted. */
   readonly folder: string | undefined;
   /** The maximum time to wait for a low load of the machine before each scenario. */
   readonly quietSeconds: number;

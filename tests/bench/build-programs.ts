@@ -11,9 +11,9 @@ import { build, type Plugin } from 'esbuild';
  * comparison). Each runs in its own process.
  */
 export interface Programs {
-  /** Runs a program of `programs/` until it ends. Resolves with the JSON that it prints. */
+  /** Runs a program of `programs/` to its end, and returns the JSON that it prints. */
   measure<T>(name: string, task: object): Promise<T>;
-  /** Runs `weir` or another program until it ends, and discards its output. Rejects if the program fails. */
+  /** Runs `weir` or another program to its end, and discards its output. Rejects if it fails. */
   run(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<void>;
   /** Starts `main`, `weir`, or a server program of `programs/` or `rivals/`. The caller can read its CPU time. */
   start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): RunningProgram;

@@ -83,7 +83,7 @@ describeBrowser('the overview, on an imported access log and on live hits with m
       await open('period=7d');
       for (const [id, fields] of await selectTabs(index)) {
         for (const field of fields) {
-          // The attribute `title` has the whole text. The visible text of the row can be shortened.
+          // The attribute `title` has the whole text, which the row can cut off.
           const row = panel(id)
             .locator('.bar-row', { hasText: mark(field) })
             .first();

@@ -45,7 +45,7 @@ describeBrowser(
       const live = page.locator('[data-testid=live]');
       await live.getByText('Waiting for the next record').waitFor();
       const hit = markedHit(site, { type: 'event', event_name: mark('live') });
-      // Sends the hit repeatedly: when the first one arrives, the page may not be connected to the stream yet.
+      // Sends the hit repeatedly, because the page may not be listening yet when the first one arrives.
       await eventually('the record', async () => {
         await lane.client.collect(hit, { 'x-forwarded-for': '8.8.8.8' });
         return (await live.locator('.live-list summary').count()) > 0;

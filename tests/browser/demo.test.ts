@@ -20,8 +20,8 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     await page.goto(`${url}/demo`);
     await loaded(page);
     await page.click('#signup');
-    // Here and below, the test waits for the rows before it continues. Hits that are still queued when the page is left are sent together, in no
-    // fixed order.
+    // The test waits for the rows here and below, because hits that are still queued when a page is left are sent together, in
+    // no fixed order.
     await browser.rows('demo', 3);
     await page.click('text=Pricing');
     await page.waitForURL('**/demo/pricing');

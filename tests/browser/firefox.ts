@@ -26,7 +26,7 @@ interface Answer {
   readonly message?: string;
 }
 
-/** Opens Debian's Firefox and controls it through WebDriver BiDi. `preferences` are added to the preferences of its profile. */
+/** Opens Debian's Firefox, controlled through WebDriver BiDi. `preferences` are added to those of the profile. */
 export async function openFirefox(preferences: Readonly<Record<string, boolean>> = {}): Promise<DrivenBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'weir-firefox-'));
   const lines = Object.entries({ ...PREFERENCES, ...preferences }).map(

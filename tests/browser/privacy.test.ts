@@ -95,7 +95,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     await page.route('**/api/collect', (route) => {
       const { type, event_name } = route.request().postDataJSON();
       sent.push(event_name ?? type);
-      // The first request sends the pageview. The test never answers it, so it stays in progress until the page is left.
+      // The first request, which sends the pageview, is never answered. So it is in progress until the page is left.
       return sent.length > 1 ? route.continue() : undefined;
     });
     await page.goto(`${browser.site.url}/a`);

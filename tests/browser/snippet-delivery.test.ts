@@ -34,7 +34,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     await page.goto(`${browser.site.url}/b`);
     await page.unroute('**/api/collect');
     await page.reload();
-    // The pageview of /b was refused too. It was queued after the other hits.
+    // The pageview of /b was also refused, and was queued with the others.
     expect(await namesOf(siteId, 5)).toEqual(['/a', 'kept', 'kept too', '/b', '/b']);
     expect(await page.evaluate(`localStorage['weir.q'] || ''`)).toBe('');
   });

@@ -99,7 +99,7 @@ export function useBrowser(settings: (port: number) => Readonly<Record<string, s
         async close() {
           process.kill(-(child.pid ?? 0), 'SIGKILL');
           await exited;
-          // The helper processes of Chromium end a moment later. Until then, they can still write files.
+          // The helper processes of Chromium end a moment later, and write files until then.
           rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
         },
       };

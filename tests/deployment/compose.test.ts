@@ -12,7 +12,7 @@ const services = Object.entries(compose.services);
 const weirs = services.filter(([, { image }]) => image.startsWith('weir:'));
 
 test('docker-compose.yml is valid by the Compose specification', () => {
-  // The schema of the specification uses formats and IDs of an older JSON Schema version than ajv supports.
+  // The specification uses formats and IDs of an older JSON Schema version than ajv supports.
   const ajv = new Ajv({ strict: false, validateFormats: false, schemaId: 'id' } as never);
   const schema = JSON.parse(JSON.stringify(composeSchema).replaceAll(/"(id|\$schema)":"[^"]*",?/g, '')) as object;
   const validate = ajv.compile(schema);
@@ -109,7 +109,7 @@ test('the settings of the broker match topics.json as far as possible with one b
     'auto.create.topics.enable': 'false',
     'unclean.leader.election.enable': 'false',
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
-    // Only this broker has a copy of the records. Therefore it flushes each record before it acknowledges the record.
+    // Only the disk of this broker has a copy of a record, so each record is flushed before it is acknowledged.
     'log.flush.interval.messages': '1',
   });
   for (const [name, { config }] of Object.entries(topics.topics)) {

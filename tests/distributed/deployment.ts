@@ -75,8 +75,8 @@ export async function startDeployment<Used extends Engines>(
 }
 
 /**
- * A `describe` block with a running deployment. If the services cannot be installed, the block is skipped, and its title contains the reason.
- * With CI=true, the services are installed. If this fails, the tests fail.
+ * A `describe` with a deployment. If the services cannot be installed, it is skipped and the title contains the reason. With
+ * CI=true, the services are installed, and a failure to install them fails the tests.
  */
 export function describeDistributed(
   name: string,

@@ -14,7 +14,7 @@ const event = (url: string, key: string): Promise<HttpAnswer> =>
   sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: { name: 'x' } });
 const ready = async (url: string): Promise<number> => (await sendHttp(url, { path: '/readyz' })).status;
 
-/** Sends `count` requests to all URLs in turn, several at the same time. Returns how many answers had each status. */
+/** Sends `count` requests to all URLs in turn, a few at a time. Returns the number of answers for each status. */
 async function statuses(count: number, urls: readonly string[], key: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   let sent = 0;

@@ -122,7 +122,7 @@ function openService(name: ServiceName, address: string, dir: string): Service {
 const storedIn = (folder: string): readonly string[] =>
   readdirSync(folder).filter((entry) => !KEPT.includes(entry) && entry !== 'pid');
 
-/** Whether a process has ended. A zombie (ended, but its parent has not waited for it) counts as ended. Its command line is empty. */
+/** Whether a process has ended. A zombie counts as ended: its parent has not waited for it, and its command line is empty. */
 function isDead(pid: number): boolean {
   return !existsSync(`/proc/${pid}/cmdline`) || readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '';
 }

@@ -25,7 +25,7 @@ jest.setTimeout(6 * STEP_WITHIN_MS);
 /** A request that stores a segment in the archive. The proxy has received it completely, but has not forwarded it. */
 interface HeldRequest {
   readonly name: string;
-  /** Forwards the request, and passes the answer back. Resolves with the status of the answer. */
+  /** Forwards the request and its answer. Resolves with the status of the answer. */
   release(): Promise<number | undefined>;
 }
 
@@ -116,7 +116,7 @@ describeDistributed('an archiver that is stopped, replaced and continued', FAULT
           STEP_WITHIN_MS,
         );
 
-        // Changes every archived segment, as an erasure does, before the first archiver continues.
+        // Changes every segment, as an erasure does, before the first archiver continues.
         for await (const { name, storedAt } of store.list('events.')) {
           const range = parseSegmentName(name);
           if (range !== undefined) await rewriteSegment(store, range, storedAt, (record) => ({ ...record, ...ERASED }));

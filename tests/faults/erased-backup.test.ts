@@ -73,7 +73,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   await erasedSince(restored);
   await restored.stop();
 
-  // The list of erasures in `other` is only as new as the newest backup there. The operator therefore passes a newer list.
+  // In `other`, the list of erasures is only as new as the newest backup. So the operator gives the newer list.
   const fromOther = join(makeFolder(), 'restored');
   await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
   const second = await startWeir({ dataDir: fromOther });

@@ -46,7 +46,7 @@ export const VISITS_WITH_WRONG_STAMPS = `SELECT * FROM
   LEFT JOIN sessions USING (site_id, session_id)
   WHERE if(sessions.visitor_id = '', (n, b, s) != (0, 0, 0), (n, b, s, began, entry) != (1, is_bounce, duration_seconds, started_at, entry_path))`;
 
-/** Counts the rows for each value of a column. Runs several queries, because the size of one answer is limited. */
+/** Counts the rows for each value of a column. Reads in parts, because the size of one answer is limited. */
 async function countsOf(
   weir: Pick<WeirProcess, 'client' | 'url'>,
   site: string,

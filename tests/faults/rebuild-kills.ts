@@ -21,7 +21,7 @@ export interface RebuildKills {
   readonly weir: Pick<WeirProcess, 'client' | 'url'>;
   readonly load: Load;
   readonly site: string;
-  /** The folder of the installation to which the test adds a migration. */
+  /** The installation to which a migration is added. */
   readonly root: string;
   /** Kills the process that runs control from the folder `root`, and possibly other processes. Resolves when all of them run again. */
   kill(random: () => number): Promise<void>;
@@ -48,7 +48,7 @@ export async function killRebuild({ weir, load, site, root, kill }: RebuildKills
   const random = seededRandom(seed);
   await addRebuildMigration(join(root, 'schemas/clickhouse'), (query) => client.sql(query));
   const phases: string[] = [];
-  // The restart after this kill starts the rebuild. This kill does not count as one of the REPLAY_KILLS.
+  // The rebuild begins with the restart after this kill, which is not one of the REPLAY_KILLS.
   await kill(random);
   for (let kills = 0; kills < REPLAY_KILLS; kills++) {
     await pause(random() * KILL_WITHIN_MS); // the fault happens at a random moment, so the pause is part of the test

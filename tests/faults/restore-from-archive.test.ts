@@ -65,7 +65,7 @@ test('an archive that was written under load and kills, in an empty folder: the 
 
   const restored = await startWeir({ env });
   try {
-    // The archive contains only records. The operator must create the sites again.
+    // The archive has records only, so the operator makes the sites again.
     await restored.client.createSite({ site_id: site });
     await weirCommand(restored, 'replay', 'start', '--from', 'archive');
     await weirCommand(restored, 'replay', 'swap');

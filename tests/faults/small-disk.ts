@@ -144,7 +144,7 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
   };
 }
 
-/** Tries again while the disk is in use: a killed process can use it for a moment after the kill. */
+/** Tries again if the disk is still in use: a killed process uses it until it has really ended. */
 function unmountWhenFree(root: string): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let tried = 0; ; tried++) {

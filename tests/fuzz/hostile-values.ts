@@ -104,7 +104,7 @@ const COMPRESS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   deflate: (bytes) => deflateSync(bytes),
 };
 
-/** Generates the bytes of a body. Some bodies have a header `content-encoding`, which can be wrong. */
+/** The bytes of a body, with a header `content-encoding` that can be wrong, or without one. */
 export function bodyOf(
   json: fc.Arbitrary<string>,
 ): fc.Arbitrary<{ readonly body: Buffer; readonly headers: Record<string, string> }> {
@@ -165,7 +165,7 @@ export const headers: fc.Arbitrary<Record<string, string>> = fc.dictionary(
   { maxKeys: 4 },
 );
 
-/** Generates a part of a path, or the value of a query parameter. */
+/** A part of a path or a value of a query parameter. */
 export const word: fc.Arbitrary<string> = text
   .filter((one) => one.length < 300)
   .map((one) => encodeURIComponent(one.toWellFormed()));

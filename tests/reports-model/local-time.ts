@@ -39,7 +39,7 @@ export function localDate(ms: number, zone: string): string {
   return dateText(ms + offsetMs(ms, zone));
 }
 
-/** The first millisecond of a local day. It is not midnight if the clock skips midnight. */
+/** The first moment of a local day. It is not midnight if the clock skips midnight. */
 export function dayStart(date: string, zone: string): number {
   for (let at = Date.parse(date) - 15 * HOUR_MS; ; at += QUARTER_MS) {
     if (localDate(at, zone) >= date) return at;
@@ -50,7 +50,7 @@ export function daysLater(date: string, days: number): string {
   return dateText(Date.parse(date) + days * DAY_MS);
 }
 
-/** The same day in another month or year. Callers use only days that every month has, and years without 29 February. */
+/** The same day of another month or year. The callers use days that each month has, or years without 29 February. */
 export function monthsLater(date: string, months: number): string {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
   return dateText(Date.UTC(year, month - 1 + months, day));

@@ -3,7 +3,7 @@ import { isInternal, type Model, type ModelRow, type ModelVisit } from './model-
 import { dimensionValue, doneValues, isDone, isOfVisit, LISTS_EMPTY, ownValue, visitValue } from './model-values.ts';
 import type { Filter, Question } from './report-questions.ts';
 
-// Computes the expected answers of the reports, by the definitions of docs/stats.md, from the rows and visits of the model (model-rows.ts).
+// This file computes the expected answers of the reports by the definitions of docs/stats.md, from the rows and visits of the model.
 
 interface Period {
   readonly from: number;
@@ -93,7 +93,7 @@ function matchesGlob(glob: string, value: string): boolean {
   return value.length - at >= (others.at(-1) ?? '').length && value.endsWith(others.at(-1) ?? '');
 }
 
-/** The rows that a report counts, and the visits that began in the period and have at least one of these rows. */
+/** The rows that a report counts, and the visits that began in the period and have one of them. */
 interface Selected {
   readonly hits: readonly ModelRow[];
   readonly visits: readonly ModelVisit[];

@@ -2,8 +2,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './local-time.ts';
 import { type History, type Hit, type Sent, type ServerEvent, sessionOf, visitorOf } from './sent-history.ts';
 import { BOT, DIRECT, DROPPED_PATH, NO_AGENT, NO_LINK, NO_NETWORK } from './sent-parts.ts';
 
-// Computes the expected rows and visits of a history (sent-history.ts) without SQL, by the rules of docs/api.md (Linking, Cookieless mode) and
-// docs/stats.md.
+// This file computes the expected rows and visits of a history, by the rules of docs/api.md (Linking, Cookieless mode) and
+// docs/stats.md, without SQL.
 
 const IDLE_MS = 30 * MINUTE_MS;
 const VISITOR_KEPT_UNTIL_MS = 4 * HOUR_MS;
@@ -42,7 +42,7 @@ export interface Model {
   readonly visits: ReadonlyMap<string, ModelVisit>;
   /** The times of receipt of the hits that the site's exclusion rule drops. */
   readonly dropped: readonly number[];
-  /** Server events that repeat an idempotency key. The gateway must answer that they are duplicates. */
+  /** Server events that repeat an idempotency key: the gateway answers that they are duplicates. */
   readonly duplicates: ReadonlySet<Sent>;
 }
 

@@ -17,10 +17,7 @@ export function doneValues({ name, values }: ModelRow, dimension: string): reado
 export const isOfVisit = (dimension: string): boolean =>
   OF_THE_VISIT.includes(dimension) || dimension.startsWith('utm_');
 
-/**
- * The value of a dimension for a row. For a dimension of visits, it is the value of the row's visit. If the row has no visit, it is the row's own
- * value.
- */
+/** The value of a dimension for a row. For a dimension of visits, it is the value of the row's visit, if the row has one; otherwise the row's own. */
 export function dimensionValue(model: Model, row: ModelRow, dimension: string): string {
   if (!isOfVisit(dimension)) return ownValue(row, dimension);
   const visit = model.visits.get(row.session);

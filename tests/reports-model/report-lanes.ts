@@ -36,7 +36,7 @@ import { BOT, DROPPED_PATH, SITE_URL } from './sent-parts.ts';
 export interface Lane {
   now: number;
   readonly client: WeirClient;
-  /** Sends a history to a new site. Resolves with the site ID when all records are answered. */
+  /** Sends a history to a new site. Resolves with the site when all records are answered. */
   send(history: History): Promise<string>;
 }
 

@@ -85,7 +85,7 @@ const filterOn = (model: Model): fc.Arbitrary<Filter> =>
       return { dimension, operator, values: values.map((value) => (isGlob ? glob(value) : part(value)) || 'x') };
     });
 
-/** Generates a period. It has a name such as `7d`, or dates that begin in the history or on the day after it, or times that begin in the history. */
+/** Generates a period: a name such as `7d`, dates that begin on a day of the history or the day after it, or moments that begin in the history. */
 const period = fc.oneof(
   fc.record({ period: fc.constantFrom(...PERIODS) }),
   fc.record({ day: fc.constantFrom(0, 1, 1, 2, 3), days: fc.nat(2) }),

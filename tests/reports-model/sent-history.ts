@@ -156,7 +156,7 @@ const visit = fc.record({
 });
 
 const serverEvent = fc.record({
-  /** A number that selects a hit. The event happens near this hit. */
+  /** A number that selects the hit near which the event happens. */
   hit: fc.nat(),
   afterMs: fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: -5 * MINUTE_MS, max: 10 * MINUTE_MS }) },
@@ -214,7 +214,7 @@ export const history: fc.Arbitrary<History> = fc
     const base = dayStart(daysLater(date, -1), zone);
     const people = drawn.map((one, index): Person => ({ index, ...one }));
     const taken = new Set<number>();
-    /** Returns the time, or the next millisecond that no other record has. The order of two hits in the same millisecond would not be defined. */
+    /** Returns the time, or the next time that no other record has. The order of two hits of the same millisecond is not defined. */
     const unique = (ms: number): number => {
       let at = ms;
       while (taken.has(at)) at += 1;

@@ -5,8 +5,8 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 export const CLIENT_ADDRESS = '203.0.113.77';
 
 /**
- * Sends requests whose raw records have the kinds collect, event, identify, import and unlink. Their outcomes are row, identify and dropped.
- * Resolves with the site ID when all outcomes are stored.
+ * Sends requests that make raw records of the kinds collect, event, identify, import and unlink, with the outcomes row, identify and
+ * dropped. Resolves with the site when all outcomes are stored.
  */
 export async function sendSomeTraffic({ client }: WeirProcess): Promise<string> {
   const siteId = await client.createSite();

@@ -111,7 +111,7 @@ async function importLog(version: Installation, url: string, site: string, lines
   }
 }
 
-/** Returns a line of an access log in the combined format. In each complete group of lines, ten visitors have 10 to 22 lines each. */
+/** A line of a log in the combined format. In each complete group of lines, ten visitors have 10 to 22 lines each. */
 function lineOf(nth: number): string {
   const visitor = Math.floor(nth / LINES_PER_GROUP) * VISITORS_PER_GROUP + ((nth * nth) % VISITORS_PER_GROUP);
   const address = `198.${(visitor >> 16) & 255}.${(visitor >> 8) & 255}.${visitor & 255}`;

@@ -45,8 +45,8 @@ test(
 );
 
 /**
- * Creates a data folder with a random release. Then opens the folder under load: with this code, with a random release, with one or two random
- * versions, and finally with this code again.
+ * Makes a data folder with a random release. Then opens it under load: with this code, with a random release, with one or two random versions,
+ * and at last with this code again.
  */
 async function walkPath(versions: readonly Installation[], random: () => number): Promise<void> {
   const pick = (from: readonly Installation[]) => from[Math.floor(random() * from.length)] ?? THIS_CODE;

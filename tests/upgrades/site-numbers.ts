@@ -41,7 +41,7 @@ interface TableNumbers {
   readonly checksums: readonly string[];
 }
 
-/** Reads the numbers of a site. With `like`, reads only the tables and columns that `like` contains: a later version can have more of them. */
+/** Reads the numbers of a site. With `like`, it reads only the tables and columns that `like` has, because a later version can have more. */
 export async function readNumbers(client: WeirClient, site: string, like?: SiteNumbers): Promise<SiteNumbers> {
   const tables: TableNumbers[] = [];
   for (const table of Object.keys(TABLES)) {

@@ -12,7 +12,7 @@ import { installationOf, missingCommit, THIS_CODE } from './installed-version.ts
 import { killMigrations } from './kill-migrations.ts';
 import { differencesOf, readNumbers } from './site-numbers.ts';
 
-/** The last commit before the tables were changed for faster reports. Its tables have only the migrations up to 007. */
+/** The last commit before the tables were changed for faster reports: its tables lack all migrations after 007. */
 const OLD = 'ee5f588';
 const KILLS = Number(process.env.WEIR_UPGRADE_KILLS ?? 3);
 const ROWS = Number(process.env.WEIR_UPGRADE_ROWS ?? 4_000);

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ASSETS =
   /\.(css|js|mjs|cjs|map|wasm|webmanifest|png|jpg|jpeg|gif|svg|webp|avif|ico|bmp|tif|tiff|cur|woff|woff2|ttf|otf|eot|mp3|mp4|m4a|m4v|webm|ogg|ogv|oga|wav|flac|mov|avi|swf|flv)$/i;
 
-/** Files for programs, such as robots.txt. An import skips them. The sample log contains no other such files. */
+/** Files that programs fetch and that an import skips. The sample log has no other files of this kind. */
 const FOR_PROGRAMS = /\/(robots\.txt|sitemap[^/]*\.xml(\.gz)?)$/i;
 
 const { text, origin } = readAccessLog();

@@ -13,7 +13,7 @@ function traitsOf(row: { readonly traits?: unknown } | undefined): unknown {
   return typeof row?.traits === 'string' ? JSON.parse(row.traits) : row?.traits;
 }
 
-/** Returns an identify request as text. A JavaScript object would move keys that look like integers to the front. */
+/** An identify as text, because a JavaScript object would move keys that look like integers to the front. */
 function rawIdentify(visitor: string, user: string, traits: readonly string[]): string {
   return `{"visitor_id":"${visitor}","user_id":"${user}",${traits.map((key) => `"${key}":"t-${key}"`).join(',')}}`;
 }

@@ -80,7 +80,7 @@ describe('realtime', () => {
       }),
     );
     await importText(client, site, `${lines.join('\n')}\n`);
-    // The server events get the visitor ID and the session ID of Bob's hits in the access log. Bob's address is in Germany.
+    // The server events get the visitor ID and the session ID of Bob's hits in the access log, which come from Germany.
     const found = await client.sql(
       "SELECT visitor_id, session_id FROM events WHERE site_id = {site:String} AND bot = '' AND country = 'DE' LIMIT 1",
       { site },

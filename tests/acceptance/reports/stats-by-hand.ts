@@ -1,6 +1,6 @@
 import type { Row, WeirClient } from '@weir/testkit/weir-client';
 
-/** The numbers that docs/stats.md defines. `numbersByHand` computes them from `events`. Its SQL shares no code with the reports. */
+/** The numbers of docs/stats.md. `numbersByHand` computes them from `events` by SQL that shares no code with the reports. */
 export interface Numbers {
   readonly visitors: number;
   readonly visits: number;

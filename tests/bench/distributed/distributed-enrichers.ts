@@ -7,9 +7,9 @@ import type { BenchServices } from './distributed-services.ts';
 
 const COUNTS = [1, 2, 4] as const;
 const TIMES_MAX = 1.15;
-/** Several members of a consumer group need this time for their rebalances. */
+/** A group of several members needs this time to finish its rebalances. */
 const SETTLE_MS = 1_500;
-/** The number of records that each enricher processes before the measurement, because code is slower before V8 has compiled it. */
+/** The number of records that each enricher processes before the measurement, because code is slower until it is compiled. */
 const WARM_UP_RECORDS = 60_000;
 
 interface Figure {
@@ -82,8 +82,9 @@ export async function measureEnrichers(
 }
 
 /**
- * Returns the two counts of enrichers whose CPU per record differs most. It compares the medians of their ratios over all rounds. The maximum of
- * a single round would not be meaningful, because the figure of one count varies by a factor of 1.1 to 1.2 between rounds.
+ * Returns the two counts of enrichers whose CPU per record differs most, compared by the median of their ratios over all
+ * rounds. The maximum of a single round would not be meaningful: one count alone differs by a factor of 1.1 to 1.2 from round
+ * to round.
  */
 function furthestApart(micros: readonly (readonly number[])[]): { readonly what: string; readonly times: Spread } {
   const pairs = COUNTS.flatMap((count, c) =>

@@ -21,7 +21,7 @@ const APPENDS_AT_ONCE = 4;
 const TRIES_MAX = 20;
 
 export interface BenchLog {
-  /** The API key of the demo site. The requests to the gateway contain it. */
+  /** The API key of the demo site, which the gateway's requests use. */
   readonly key: string;
   /** Appends this many raw records of the benchmark's traffic. */
   fill(records: number): Promise<void>;
@@ -30,7 +30,7 @@ export interface BenchLog {
   close(): Promise<void>;
 }
 
-/** Opens a new event log on the Kafka cluster. The names of its topics and groups begin with `prefix`. */
+/** Opens a new log on the Kafka cluster. The names of its topics and groups begin with `prefix`. */
 export async function openBenchLog(brokers: string, prefix: string): Promise<BenchLog> {
   const eventLog = await openKafkaEventLog({
     brokers: brokers.split(','),

@@ -3,7 +3,7 @@ import { ADMIN_TOKEN, portWhenReady } from '../load/bench-servers.ts';
 
 export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
   readonly port: number;
-  /** The number of processed records of each partition. */
+  /** The number of processed records by partition. */
   consumed(): Promise<ReadonlyMap<string, number>>;
   /**
    * For an enricher: the number of epochs of its state so far (an epoch ends when state is lost), of partitions whose state is not yet complete

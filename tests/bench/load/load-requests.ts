@@ -66,7 +66,7 @@ export const pageviewsOf =
   (n) =>
     post('/api/collect', pageview(n, siteId), undefined);
 
-/** A POST request. With a key, it has the headers of a server's request, and without a key, those of a browser's request. */
+/** A POST. With a key, it has the headers that a server sends. Without a key, it has those that a browser sends. */
 function post(path: string, body: object, key: string | undefined): Buffer {
   const text = JSON.stringify(body);
   const head = [

@@ -51,7 +51,7 @@ export async function cpuMicrosOf(work: () => unknown): Promise<number> {
   return user + system;
 }
 
-/** Resolves when the group has committed the end of each partition. */
+/** Resolves when the group has committed the end of the topic. */
 export async function caughtUp(eventLog: EventLog, topic: string, group: string, pollMs: number): Promise<void> {
   for (;;) {
     const positions = await eventLog.positions(topic, group);

@@ -4,7 +4,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { buildSlots, fillTraffic, type TrafficTask, untilMerged } from '../reports/fill-traffic.ts';
 
 export interface FillTask extends TrafficTask {
-  /** The data folder of a Weir. No Weir may have used it before. */
+  /** The data folder of a Weir that has never run. */
   readonly folder: string;
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;

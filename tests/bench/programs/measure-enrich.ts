@@ -161,7 +161,7 @@ async function saltsOf<Decoded>(
   );
 }
 
-/** Runs the garbage collector, so that it does not run during the next measurement. */
+/** Collects garbage, so that it does not slow down the next measurement. */
 function gc(): void {
   (globalThis as { gc?: () => void }).gc?.();
 }

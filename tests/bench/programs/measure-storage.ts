@@ -87,7 +87,7 @@ async function main(task: StorageTask): Promise<readonly StoredFigures[]> {
 
 const endpoint = ({ url, username, password }: EmbeddedClickhouse) => ({ url, username, password });
 
-/** Returns the generated traffic as lines in the format of the writer's inserts. */
+/** The generated traffic as lines, as the writer inserts them. */
 async function generated(staging: ClickhouseAnalytics, task: StorageTask): Promise<DirectBlocks> {
   const { seed, endMs, rows: wanted } = task;
   const number = async (query: string): Promise<number> =>
@@ -172,7 +172,7 @@ async function measured(
   };
 }
 
-/** Queries of the views `sessions`, `payments` and `events`, each with a description as its key. */
+/** Queries of the views `sessions`, `payments` and `events`, by a description. */
 function queriesOf(endMs: number): Readonly<Record<string, string>> {
   const week = `started_at >= fromUnixTimestamp64Milli(${endMs - 7 * DAY_MS})`;
   const site = `site_id = '${TRAFFIC_SITE}'`;

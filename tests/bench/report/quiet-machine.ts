@@ -2,7 +2,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { showNumber } from './spread.ts';
 
-/** A measurement can begin when the load average of the last minute is below this value. */
+/** The load average of the last minute below which a measurement can begin. */
 const QUIET_LOAD = 0.5;
 const POLL_SECONDS = 5;
 

@@ -43,10 +43,7 @@ export async function fillTraffic(
   return one(`SELECT count() FROM records WHERE site_id = '${TRAFFIC_SITE}'`);
 }
 
-/**
- * Builds the slots (docs/glossary.md) of all days that are closed at the end of the traffic, as control does in the background. Resolves with the
- * number of slots.
- */
+/** Builds the slots (docs/glossary.md) of all days that are closed at the end of the traffic, as control does in the background. Resolves with their number. */
 export async function buildSlots(analytics: Analytics, endMs: number): Promise<number> {
   const change = (statement: string) => analytics.change(statement);
   const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };

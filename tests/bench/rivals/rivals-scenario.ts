@@ -8,7 +8,7 @@ const CONNECTIONS = [64, 400] as const;
 const REQUESTS = 6_000;
 const WARM_UP_REQUESTS = 12_000;
 const ROUNDS_MIN = 5;
-/** The measurement ends when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds` rounds. */
+/** The rounds end when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds`. */
 const HALF_WIDTH_MAX = 0.05;
 
 /** The targets: for each rival, the maximum ratio of Weir's CPU to that of the rival. */
@@ -90,7 +90,7 @@ async function addRound(figures: Figures, services: BenchServices): Promise<void
 
 const isRival = ({ server }: Figures): boolean => server.name !== 'Weir';
 
-/** The ratio of Weir's CPU to that of a rival, from figures of the same rounds. */
+/** The ratio of Weir's CPU to that of a rival, of the same rounds. */
 function besideWeir(all: readonly Figures[], { connections, micros }: Figures): Interval {
   const weir = all.find((figures) => !isRival(figures) && figures.connections === connections);
   return intervalOf(micros.map((own, round) => (weir?.micros[round] ?? Number.NaN) / own));

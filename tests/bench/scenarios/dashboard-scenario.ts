@@ -51,7 +51,7 @@ async function run(bench: Bench): Promise<Findings> {
     const page = await signIn(browser, url);
     const times = new Map<string, readonly Times[]>();
     for (const period of PERIODS) {
-      // The first round only fills the caches of the browser and of the disk. Its times are discarded.
+      // The first round fills the caches of the browser and of the disk. It does not count.
       const found: Times[] = [];
       for (let round = 0; round <= rounds; round++) found.push(await openOverview(page, url, period));
       times.set(period, found.slice(1));
@@ -76,7 +76,7 @@ async function signIn(browser: Browser, url: string): Promise<Page> {
   return page;
 }
 
-/** Opens the overview page. The user is signed in, and the cache of the browser is warm. Waits until the numbers and all panels are shown. */
+/** Opens the overview for a signed-in user whose browser has a warm cache, and waits until the numbers and all panels are shown. */
 async function openOverview(page: Page, url: string, period: string): Promise<Times> {
   await page.goto(`${url}/dashboard/sites/${TRAFFIC_SITE}/overview?period=${period}`);
   await eventually(

@@ -3,7 +3,7 @@ import type { Part, PartsTask } from '../programs/measure-gateway-parts.ts';
 import { showSpread, spreadOf } from '../report/spread.ts';
 import type { Table } from './scenario.ts';
 
-/** Measures each part of the gateway's work for a request separately, including the parts that the bare server also has. */
+/** Measures the parts of the gateway's work for a request separately, including those that the bare server does too. */
 export async function gatewayParts(
   programs: Programs,
   batchRecords: number,

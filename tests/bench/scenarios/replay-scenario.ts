@@ -13,7 +13,7 @@ const SPEED_MIN = 0.7;
  * alone.
  */
 const RAW_SPEED_MIN = 0.8;
-/** With fewer rows, the time for creating the tables would be a large part of the measured time. */
+/** With fewer rows, the time that creating the tables takes would count too much. */
 const ROWS = 400_000;
 const ROWS_FOR_MEMORY = 5_000_000;
 const PARTITIONS = 4;

@@ -24,7 +24,7 @@ export const reports: Scenario = {
   run,
 };
 
-/** With this name, no report is measured: the tables are only filled. */
+/** The name that selects no report: the tables are only filled. */
 const NONE = 'none';
 
 async function run(bench: Bench): Promise<Findings> {

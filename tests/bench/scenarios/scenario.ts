@@ -8,7 +8,7 @@ export interface Scenario {
   readonly rounds: number;
   /** Why the scenario runs only if the command line names it. */
   readonly onlyByName?: string;
-  /** Why the scenario cannot run on this machine; `undefined` if it can. */
+  /** Why it cannot run on this machine; `undefined` if it can. */
   missing?(): string | undefined;
   run(bench: Bench): Promise<Findings>;
 }

@@ -11,8 +11,8 @@ interface SnippetSize {
 }
 
 /**
- * The sizes of other products' scripts on 2026-11-21. `measured`: the output of `gzip -9` for the file in the npm package, or for the file that
- * the package builds. `published`: the size that a public page states.
+ * The scripts of other products, on 2026-11-21. Measured: the bytes of `gzip -9` of the file in the npm package, or of the file that the
+ * package builds. Published: the size that a public page states.
  */
 const PEERS = [
   [

@@ -5,7 +5,7 @@ import type { IssuedCertificate } from './test-authority.ts';
 /** A proxy on loopback that accepts TLS connections and forwards their data without TLS. */
 export interface TlsFront {
   readonly port: number;
-  /** Uses this certificate for new connections. Existing connections continue with the old one. */
+  /** Uses another certificate for new connections. Existing connections continue. */
   present(certificate: IssuedCertificate): void;
   /**
    * The number of connections that clients opened after the certificate had expired. `refused`: the client closed the connection without sending

@@ -17,7 +17,7 @@ export function failingProgram(): string {
 function build(): string {
   const cache = join(PROJECT_ROOT, '.cache');
   mkdirSync(cache, { recursive: true });
-  // The bundle must be inside the project, otherwise it would not find the packages with native code.
+  // The bundle is inside the project, so that it finds the packages with native code.
   const outdir = mkdtempSync(join(cache, 'failpoints-'));
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
   const script = join(PROJECT_ROOT, 'tests/faults/failpoints/build-failpoints.mjs');

@@ -1,6 +1,6 @@
 import type { AppendFault } from '@weir/testkit/faulty-event-log';
 
-/** An order of a test: a fault must happen at a named point of a running Weir. */
+/** The request of a test for a fault at a named point of a running Weir. */
 export interface FaultOrder {
   /**
    * The name of a port's method, such as `append`: the fault happens before the call. With `:done`, as in `append:done`: after the call.

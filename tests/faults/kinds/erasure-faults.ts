@@ -24,7 +24,7 @@ interface Sender {
   stop(): Promise<void>;
 }
 
-/** Sends new events of these visitors until `stop` is called. Does not repeat failed requests. */
+/** Sends new events of these visitors until `stop` is called, without retries. */
 function startSender(client: WeirClient, key: string, visitors: readonly string[]): Sender {
   const sent: SentEvent[] = [];
   let stopped = false;

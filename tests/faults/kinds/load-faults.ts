@@ -20,7 +20,7 @@ const SLOW_MS = 3_000;
 const OTHERS_WITHIN_MS = 120_000;
 const SLOW_PIECE_MS = 100;
 const SLOW_READERS = 200;
-/** A slow reader sends this many requests and does not read the answers. Together, the answers are much larger than the buffers of a connection. */
+/** A slow reader sends this many requests and does not read the answers, which are much larger than the buffers of a connection. */
 const UNREAD_REQUESTS = 100;
 const UNREAD_HEAD = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 const MEMORY_MAX_BYTES = 1_500_000_000;

@@ -13,7 +13,7 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
  */
 const CONNECTIONS = 64;
 const FLOOD_MS = 4_000;
-/** Each append of raw records takes this much longer, as on a slow disk. Therefore records must wait. */
+/** Each append of raw records is answered this much later, as on a slow disk, so that records wait. */
 const APPEND_MS = 500;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 const ADDRESS_LIMIT = 1_000;

@@ -1,7 +1,7 @@
 import type { WeirClient } from '@weir/testkit/weir-client';
 import type { VisitorLoad } from './visitor-load.ts';
 
-/** A running Weir to which the faults happen. */
+/** A running Weir that faults happen to. */
 export interface Subject {
   readonly client: WeirClient;
   readonly url: string;
@@ -30,7 +30,7 @@ export interface Fault<Broken extends Subject> {
   readonly forgetsVisits?: boolean;
   /** Whether clients also repeat acknowledged events, with the same idempotency key. Default: true. */
   readonly sendsKeysAgain?: boolean;
-  /** Makes the fault happen once, and ends it. Afterwards Weir must work again without help. */
+  /** Makes the fault happen once, and ends it: afterwards Weir must work again by itself. */
   strike(broken: Broken, round: Round): Promise<void>;
   /** Checks for further defects after the last round, before Weir is closed. Returns one sentence for each defect. */
   findings?(broken: Broken): Promise<readonly string[]>;

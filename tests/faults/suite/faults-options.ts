@@ -7,7 +7,7 @@ export interface FaultsOptions {
   readonly seed: number;
   /** Runs the faults of a distributed Weir instead of those of a Weir on one machine. */
   readonly distributed: boolean;
-  /** Runs the mutations (mutations.json) instead of the faults. */
+  /** Runs the mutations instead of the faults. */
   readonly mutations: boolean;
   readonly list: boolean;
   readonly help: boolean;

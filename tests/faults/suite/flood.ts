@@ -1,9 +1,9 @@
 import { keptConnection, sendHttp } from '@weir/testkit/http-client';
 
 export interface Flood {
-  /** Whether at least one request was answered with this status. */
+  /** Whether a request has been answered with this status. */
   hadStatus(status: number): boolean;
-  /** Ends the flood. Waits for the last answer of each connection, and resolves with the number of accepted records. */
+  /** Ends the flood. Resolves with the number of accepted records when each connection has its last answer. */
   stop(): Promise<number>;
 }
 
@@ -19,10 +19,7 @@ export interface FloodOptions {
 export const FLOOD_NAME = 'flood-';
 const BATCH_EVENTS = 500;
 const TIMEOUT_MS = 30_000;
-/**
- * The pause after a refused request. It is shorter than `Retry-After`, but leaves the test process enough time to serve the other clients of the
- * test.
- */
+/** The pause after a refused request. It is shorter than `Retry-After`, and long enough that the process of the tests has time for other clients. */
 const REFUSED_PAUSE_MS = 5;
 
 /** A body for POST /api/v1/events/batch with the maximum number of events. */

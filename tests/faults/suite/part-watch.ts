@@ -10,7 +10,7 @@ export type PartEvent = 'insert begins' | 'merge begins' | 'stored';
 const IS_EVENT: Readonly<Record<PartEvent, (folder: string) => boolean>> = {
   'insert begins': (folder) => folder.startsWith('tmp_insert_'),
   'merge begins': (folder) => folder.startsWith('tmp_merge_'),
-  // The name of a finished part contains its block numbers: `202611_17_17_0`.
+  // A part has its block numbers in its name: `202611_17_17_0`.
   stored: (folder) => /^[^_]+(_\d+){3,4}$/.test(folder),
 };
 

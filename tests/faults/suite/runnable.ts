@@ -32,7 +32,7 @@ export function distributed<Broken extends Subject>(fault: Fault<Broken>): Runna
   return runnable({ ...fault, problem });
 }
 
-/** Makes a fault of a Weir on one machine runnable. After the last round, no file of its data folder may contain a client IP. */
+/** A fault of a Weir on one machine. After the last round, no file of its data folder may contain a client IP. */
 export function embedded<Broken extends Embedded>(fault: Fault<Broken>): Runnable {
   const findings = async (broken: Broken): Promise<readonly string[]> => [
     ...addressesOnDisk(broken),

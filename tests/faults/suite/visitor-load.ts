@@ -43,7 +43,7 @@ export interface VisitorLoad {
   burst(visitor: string, events: number, atOnce: number): Promise<void>;
   /** Ends the load. Each client first sends its current few records until they are acknowledged, so Weir must be reachable. */
   stop(): Promise<void>;
-  /** Ends all clients immediately, even if Weir is not reachable. */
+  /** Ends all clients at once, also if Weir is not reachable. */
   abandon(): void;
 }
 
