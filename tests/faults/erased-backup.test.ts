@@ -65,7 +65,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   expect(await weirCommand(weir, 0, 'forget', '--list')).toMatch(/erasure_.*\n.*erasure_/);
   await weir.stop();
 
-  // Each erasure also updates the list of erasures in `place`, because scheduled backups go there. The list is therefore newer than the backups.
+  // Each erasure has also updated the list of erasures in `place`, because the scheduled backups go there.
   const fromPlace = join(makeFolder(), 'restored');
   const said = await weirCommand(weir, 0, 'backup', 'restore', place, fromPlace, '--id', old as string);
   expect(said).toContain('2 erasures that the backup does not have');

@@ -92,10 +92,7 @@ export async function importText(client: WeirClient, site: string, text: string)
   await client.settled();
 }
 
-/**
- * Sends server events: some join a visit, some have only a visitor, and some have neither a visitor nor a user. Some are internal events, whose
- * names begin with `$`.
- */
+/** Sends server events: some join a visit, some have only a visitor, and some have neither a visitor nor a user. Some are internal events. */
 export async function sendEvents(client: WeirClient, site: string): Promise<void> {
   const { key } = await client.createKey(site);
   const rows = await client.sql(

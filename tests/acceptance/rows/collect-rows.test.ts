@@ -181,8 +181,8 @@ function keysOf(traits: unknown): readonly string[] {
 }
 
 /**
- * The last three values of utm_source do not name paid traffic, the others do. Weir counts the visits of the others as paid even without
- * utm_medium. GA4's rules do not (docs/stats.md).
+ * All values of utm_source except the last three name paid traffic. Weir counts these visits as paid even without utm_medium. GA4's rules do not
+ * (docs/stats.md).
  */
 test('a tag of a paid source counts as paid also without a medium, and has the name of its source', async () => {
   const site = await weir.createSite();

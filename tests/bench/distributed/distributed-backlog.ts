@@ -73,8 +73,8 @@ export async function measureBacklog(
 const POLL_MS = 50;
 
 /**
- * Measures how long an enricher takes to rebuild its state. Wipes the state while the enricher is idle. The time begins when the enricher notices
- * the loss, which takes at most a second.
+ * Wipes the state of an idle enricher, and measures how long the rebuild takes. The time begins when the enricher notices the loss, which takes
+ * at most a second.
  */
 async function measureRebuild(
   enricher: RoleProcess,

@@ -33,7 +33,7 @@ export interface EnrichFigures {
   readonly newCaches: readonly number[];
   /** The enricher's whole consumer loop, including the event log and the state store. */
   readonly loop: readonly number[];
-  /** CPU microseconds per record of the first pass in this process, in which V8 has not compiled the code yet. */
+  /** CPU microseconds per record of the first pass in this process. */
   readonly firstPass: number;
 }
 

@@ -185,10 +185,7 @@ function queriesOf(endMs: number): Readonly<Record<string, string>> {
   };
 }
 
-/**
- * Returns the bytes of each column. First merges each month into one part with one file per column, because ClickHouse keeps no sizes of columns
- * for small parts.
- */
+/** Returns the bytes of each column. First merges each month into one part with one file per column. */
 async function columnBytes(analytics: ClickhouseAnalytics) {
   await analytics.change('ALTER TABLE records MODIFY SETTING min_bytes_for_wide_part = 0');
   const partitions = await analytics.select<{ id: string }>(

@@ -39,10 +39,7 @@ export function renewedPage(old: string, results: readonly Result[], machine: st
   return `${[head, ...kept].join('').trimEnd()}\n${sections.join('\n')}\n`;
 }
 
-/**
- * Returns the sections of scenarios that run only when they are named. Such a section has its own date, and stays when the other sections are
- * replaced.
- */
+/** Returns the sections of scenarios that run only when they are named. They have their own date, and stay when the page is replaced. */
 function keptSections(old: string): string[] {
   const [, ...sections] = old.split(/^(?=## )/m);
   return sections.filter((text) => /^\d{4}-\d\d-\d\d\. /m.test(text)).map((text) => `\n${text.trimEnd()}\n`);

@@ -15,10 +15,7 @@ const PER_SECOND = 1_000;
 const MINUTES_PER_ROUND = 1;
 /** The dashboards are opened one after the other within this time. */
 const OPENING_MS = 60_000;
-/**
- * The time until each dashboard has repeated each report at least once. The longest pause between two requests for a report is 6 minutes
- * (`refreshPause`).
- */
+/** The time until each dashboard has repeated each report. The longest pause between two requests is 6 minutes (`refreshPause`). */
 const WARM_UP_MS = 360_000;
 const PROBE_EVERY_MS = 500;
 /** Each poll is a statement that takes CPU time from the reports, so polls are rare. A measured time can be too long by up to this value. */

@@ -52,8 +52,8 @@ function taskOf(programs: Bench['programs'], only: Pick<ReplayTask, 'rounds' | '
 }
 
 /**
- * The memory counts as constant if the last quarter of a replay needs at most this many times the memory of the second quarter. The first quarter
- * is the warm-up.
+ * The memory counts as constant if the last quarter of a replay needs at most this many times that of the second quarter. The first one is the
+ * warm-up.
  */
 const GROWTH_MAX = 1.1;
 

@@ -34,7 +34,7 @@ export interface ClusterBroker {
 
 export interface BrokerCluster {
   readonly brokers: readonly ClusterBroker[];
-  /** Calls `work` with an admin client that connects to the brokers directly, without proxies. */
+  /** Calls `work` with an admin client that connects to the brokers without proxies. */
   admin<T>(work: (admin: Admin) => Promise<T>): Promise<T>;
   /** Kills the brokers. Their data stays on the disk. */
   close(): Promise<void>;

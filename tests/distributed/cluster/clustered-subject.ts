@@ -13,10 +13,7 @@ import { type BrokerCluster, startBrokerCluster } from './broker-cluster.ts';
 import { createTestAuthority, type TestAuthority } from './test-authority.ts';
 import { startTlsFront, type TlsFront } from './tls-front.ts';
 
-/**
- * How Weir's processes reach one server. They connect to `proxy`, which can disturb connections. `proxy` forwards to `front`, which accepts TLS
- * and forwards to the server.
- */
+/** How Weir's processes reach one server: through `proxy`, which can disturb connections, and then through `front`, which accepts TLS. */
 interface Way {
   readonly proxy: FaultyProxy;
   readonly front: TlsFront;

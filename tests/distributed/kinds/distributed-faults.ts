@@ -30,8 +30,8 @@ const CLIENT_FAULTS = connectionFaults(
 );
 
 /**
- * These faults share a deployment on three brokers. Its start takes longer than a fault, so the faults are one list, and a test run makes only
- * one of them happen.
+ * These faults share a deployment on three brokers, whose start takes longer than a fault. They are one list, so that a test run uses only one of
+ * them.
  */
 const CLUSTER_FAULTS: readonly Fault<Clustered>[] = [...BROKER_FAULTS, ...BROKER_DISK_FAULTS, ...CERTIFICATE_FAULTS];
 

@@ -42,8 +42,8 @@ function take(next: FaultOrder): void {
 }
 
 /**
- * Returns the order if its fault must happen at this call, otherwise undefined. When the fault happens for the last time and does not kill the
- * process, this function writes a file. The test waits for that file.
+ * Returns the order if its fault must happen at this call. When a fault that does not kill the process happens for the last time, this writes a
+ * file for which the test waits.
  */
 function isDue(name: string, about: string): FaultOrder | undefined {
   if (order === undefined || order.point !== name || !new RegExp(order.about).test(about)) return undefined;

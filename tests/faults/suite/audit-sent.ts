@@ -12,7 +12,7 @@ export interface SentAudit {
   readonly stored: number;
   /** The number of acknowledged records that are not stored. */
   readonly lost: number;
-  /** The sum of surplus rows: a record that is stored three times has two. */
+  /** The number of surplus rows: a record that is stored three times has two. */
   readonly doubled: number;
   /** One sentence for each difference. Empty if nothing is wrong. */
   readonly findings: readonly string[];

@@ -27,7 +27,7 @@ export async function openEmbedded(options: WeirOptions = {}, onClose = async ()
   };
 }
 
-/** Searches all files of the data folder for the client IP of the load. Returns one sentence per file: only encrypted client IPs may be stored. */
+/** Returns one sentence for each file of the data folder with a client IP of the load: only encrypted client IPs may be stored. */
 export function addressesOnDisk({ weir }: Pick<Embedded, 'weir'>): readonly string[] {
   return filesWith(weir.dataDir, [LOAD_ADDRESS]).map((found) => `a client IP is on the disk: ${found}`);
 }

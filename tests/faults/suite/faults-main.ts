@@ -73,7 +73,7 @@ function shown({ acknowledged, stored, lost, doubled, recoveryMs, saw }: FaultRe
   return `${acknowledged} acknowledged, ${stored} stored, ${lost} lost, ${doubled} doubled, recovered within ${longest} ms; ${shownAnswers(saw)}`;
 }
 
-/** For each mutation (a defect that is built into Weir), runs the faults that must find it, until one of them fails. Each run has its own process. */
+/** For each mutation (a defect that is built into Weir), runs the faults that must find it, until one of them fails. Each run is a process. */
 function runMutations(mutations: typeof MUTATIONS, { rounds, seed }: FaultsOptions): void {
   for (const { name, about, foundBy } of mutations) {
     const found = foundBy.some((fault) => {

@@ -15,8 +15,8 @@ const IS_EVENT: Readonly<Record<PartEvent, (folder: string) => boolean>> = {
 };
 
 /**
- * Returns a function that waits for the next such event of the table, and then calls `act`. `act` must be synchronous, because the state that an
- * event shows lasts only some milliseconds.
+ * Returns a function that waits for the next such event of the table, and then calls `act`. `act` must be synchronous, because the new state
+ * lasts only some milliseconds.
  */
 export async function findParts(
   { client, weir }: Embedded,

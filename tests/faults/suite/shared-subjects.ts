@@ -1,6 +1,6 @@
 import type { Fault, Subject } from './fault.ts';
 
-/** Running Weirs that no fault uses now, by `shares` of their fault. They are kept, because a start takes longer than most faults. */
+/** Running Weirs that wait for the next fault with the same `shares`. They are kept, because a start takes longer than most faults. */
 const waiting = new Map<string, Subject>();
 
 /** Returns a running Weir that an earlier fault with the same `shares` has used, or starts a new one. */
