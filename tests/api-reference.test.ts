@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { loadConfig } from '../packages/runtime/src/config/config.ts';
 import { openApiDocument } from '../services/host/src/openapi-document.ts';
 
-/** This page must agree with the JSON schemas and with /openapi.json. */
+/** These tests compare this page with the JSON schemas and with /openapi.json. */
 const page = readFileSync('docs/api.md', 'utf8');
 
 interface Schema {

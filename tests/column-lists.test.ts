@@ -16,21 +16,22 @@ import { DATA_FORMAT } from '@weir/runtime/data-folder';
 import collectHit from '../schemas/collect-hit.schema.json' with { type: 'json' };
 import { runModule } from './run-module.ts';
 
-// CONTRIBUTING.md has the steps of a new campaign tag and of a new column list. Most of these steps have a test here that fails without them.
+// CONTRIBUTING.md lists the steps for a new campaign tag and for a new column list. For most of these steps, a test here fails if the step is
+// missing.
 
-/** The column lists of all versions: the number of columns, and the beginning of the SHA-256 sum of their names. */
+/** For each released column list: the number of its columns, and the beginning of the SHA-256 hash of their names. */
 const RELEASED: Readonly<Record<number, readonly [columns: number, digest: string]>> = {
   1: [56, '90fb64dc782eb665'],
   2: [70, '1c6137920936b5a5'],
 };
-/** The newest version of dumps, the number of its columns, and their digest. */
+/** The newest version of the dump format (docs/glossary.md), the number of its columns, and their digest. */
 const RELEASED_DUMP = [1, 52, 'f83ef48c9930031e'];
-/** The expected DATA_FORMAT: the number of the formats in a data folder. */
+/** The expected DATA_FORMAT. This number identifies the formats of the files in a data folder. */
 const RELEASED_DATA_FORMAT = 1;
 
 const digestOf = (names: readonly string[]): string =>
   createHash('sha256').update(names.join()).digest('hex').slice(0, 16);
-/** Returns `problem` unless the value is right. So the message of a failed test says what to do. */
+/** Returns `problem` unless `isRight`. The message of a failed test then says what to do. */
 const orElse = (isRight: boolean, problem: string): string => (isRight ? '' : problem);
 
 test('a column list never changes, and a new one is released on purpose', () => {

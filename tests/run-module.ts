@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs code in a new Node process. The code can import the ES modules of `scripts/`, which Jest cannot import. It must print JSON. Returns the
- * parsed value.
+ * Runs code in a new Node process, and returns the value that it prints as JSON. The code can import the ES modules of `scripts/`, which Jest
+ * cannot import.
  */
 export function runModule(code: string): unknown {
   const { status, stdout, stderr } = spawnSync(

@@ -4,10 +4,9 @@ import { basename, dirname, join } from 'node:path';
 
 // This file checks rules for the files of this repository that no other tool checks.
 
-/** The maximum number of lines of a TypeScript file. */
 const LINES_MAX = 300;
 const FOLDER_FILES_MAX = 16;
-/** Package entries and files whose name a tool prescribes. */
+/** File names that may occur more than once: entries of packages, and names that a tool prescribes. */
 const NAMES_USED_AGAIN = new Set(['weir.ts', 'README.md']);
 
 const tracked = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -85,7 +84,7 @@ describe('closed unions', () => {
   test.each([
     ['packages/domain/src/records/outcome.ts', 'DropReason', "'"],
     ['packages/domain/src/records/outcome.ts', 'DeadReason', "\\breasons?\\b.*'"],
-    // Most outcomes are common words, so the line must also name an outcome.
+    // Most outcomes are common words. Therefore the line must also contain the word "outcome".
     ['packages/domain/src/records/outcome.ts', 'Outcome', "\\boutcomes?\\b.*'"],
     ['packages/domain/src/errors.ts', 'DependencyErrorCode', ''],
   ])('a test names each member of %s %s', (file, name, before) => {
@@ -98,7 +97,7 @@ describe('closed unions', () => {
   });
 });
 
-/** Whether the file exists and, if the link names a section, whether the page has that heading (spelled as GitHub does). */
+/** Returns whether the linked file exists. If the link names a section, the page must also have that heading, in GitHub's spelling of anchors. */
 function linkExists(from: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');
   const file = path === '' ? from : join(dirname(from), path);
@@ -118,7 +117,7 @@ describe('documents', () => {
       .filter((file) => /^packages\/runtime\/src\/config\/[^/]*\.ts$/.test(file))
       .map(read)
       .join('\n');
-    // Settings are read with `text('NAME')` and similar calls, or with `readPem(env, 'NAME')` for the engines.
+    // The pattern finds calls such as `text('NAME')`, and `readPem(env, 'NAME')` for settings of the engines.
     const names = [...config.matchAll(/\b\w+\(\s*(?:env,\s*)?'([A-Z][A-Z0-9_]{3,})'/g)].map((match) => match[1] ?? '');
     const known = ['WEIR_DATA_DIR', 'RATE_LIMIT_EVENTS', 'TRUSTED_PROXIES', 'KAFKA_SASL_PASSWORD', 'KAFKA_TLS_CA_FILE'];
     const more = [
@@ -129,7 +128,7 @@ describe('documents', () => {
       'CLICKHOUSE_CLUSTER',
     ];
     expect(names).toEqual(expect.arrayContaining([...known, ...more]));
-    // Also finds settings that are read with a call that the pattern above does not match.
+    // Also finds settings that are read in another way than the pattern above.
     const quoted = [...config.matchAll(/'((?:WEIR|KAFKA|REDIS|CLICKHOUSE)_[A-Z0-9_]+)'/g)].map(
       (match) => match[1] ?? '',
     );
@@ -162,7 +161,7 @@ describe('documents', () => {
     const pages = new Set(documents.map((file) => basename(file)));
     const named = tracked
       .filter((file) => /\.(ts|mjs|cjs|sql|ya?ml)$/.test(file))
-      // The first alternative of the pattern matches URLs, so that pages of other sites are ignored.
+      // The first alternative of the pattern matches whole URLs. Pages of other web sites are therefore ignored.
       .flatMap((file) => [...read(file).matchAll(/https?:\S+|([\w-]+\.md)\b/g)].map(([, page]) => ({ file, page })))
       .filter((one): one is { file: string; page: string } => one.page !== undefined);
     expect(named.length).toBeGreaterThan(50);

@@ -4,13 +4,12 @@ export const ACCEPTED = { status: 'success', data: { accepted: true } };
 export const DUPLICATE = { status: 'success', data: { accepted: false, duplicate: true } };
 export const UUID_V5 = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Expects a status and exactly this body. */
 export function expectJson(answer: HttpAnswer, status: number, body: unknown): void {
   expect({ status: answer.status, body: answer.json ?? answer.text }).toEqual({ status, body });
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
 }
 
-/** Expects an error in the response envelope of /api/v1/events and of the admin API (docs/api.md, Answers). */
+/** Expects an error in the JSON format of /api/v1/events and of the admin API (docs/api.md, Answers). */
 export function expectEnvelope(answer: HttpAnswer, status: number, message: RegExp = /./): void {
   expectJson(answer, status, { status: 'error', error: { code: status, message: expect.stringMatching(message) } });
 }

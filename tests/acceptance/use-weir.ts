@@ -3,9 +3,9 @@ import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
 /**
- * Settings of the Weir that the acceptance suite tests. An existing deployment (`WEIR_ACCEPTANCE_URL`, one or more gateways
- * separated by commas, with `WEIR_ADMIN_TOKEN`) must be started with them. The rate limits are so high that only the tests of
- * rate limits reach them. Loopback is a trusted proxy, so that a test can choose its client IP.
+ * The settings of Weir for the acceptance suite. To test an existing deployment, start it with these settings, and set `WEIR_ACCEPTANCE_URL` (the
+ * URLs of the gateways, separated by commas) and `WEIR_ADMIN_TOKEN`. Only the tests of rate limits reach these limits. Loopback is a trusted
+ * proxy, so that a test can choose its client IP.
  */
 export const ACCEPTANCE_ENV = {
   RATE_LIMIT_COLLECT: '1000000',
@@ -21,15 +21,18 @@ const urls = (process.env.WEIR_ACCEPTANCE_URL ?? '').split(',').filter((url) => 
 export const describeOwnProcess = urls.length === 0 ? describe : describe.skip;
 
 /**
- * One Weir for all tests of a file: the existing deployment, or a process that is started before the tests and stopped after
- * them.
+ * Returns a client of one Weir for all tests of a file: of the existing deployment, or of a process that is started before the tests and stopped
+ * after them.
  */
 export function useWeir(): WeirClient {
   if (urls.length > 0) return createWeirClient(urls, process.env.WEIR_ADMIN_TOKEN ?? '');
   return useOwnWeir(ACCEPTANCE_ENV).client;
 }
 
-/** A process with these settings, for the tests of the surrounding `describe` or file. Its members can only be used inside tests. */
+/**
+ * Starts a process with these settings for the tests of the surrounding `describe` block or file. The members of the result can only be used
+ * inside tests.
+ */
 export function useOwnWeir(env: Readonly<Record<string, string>>): WeirProcess {
   let weir: WeirProcess | undefined;
   beforeAll(async () => {
@@ -47,13 +50,13 @@ export function useOwnWeir(env: Readonly<Record<string, string>>): WeirProcess {
   });
 }
 
-/** With this many visitors, each enricher processes the records of some of them. */
+/** With this many visitors, their records are in the partitions of all enrichers. */
 const VISITORS = 32;
 
 /**
- * Resolves when all earlier changes are in force in every process. In a single process they are in force at once. The function
- * creates a site and a rule, and waits until each enricher applies the rule: the registry is one ordered log, so that enricher
- * then has all earlier changes.
+ * Resolves when every process has applied all earlier changes. (A single process applies changes immediately.) Creates a site with an exclusion
+ * rule, and waits until each enricher applies the rule. All changes are in one ordered log (the registry), so each enricher has then applied the
+ * earlier changes too.
  */
 export async function inForceEverywhere(): Promise<void> {
   if (urls.length === 0) return;

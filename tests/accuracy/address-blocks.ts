@@ -5,7 +5,7 @@ export interface Block {
   readonly bits: string;
   readonly first: bigint;
   readonly last: bigint;
-  /** True if the address before this network is not assigned. */
+  /** True if the addresses directly before this network are not assigned to a country. */
   readonly gapBefore: boolean;
 }
 
@@ -16,7 +16,10 @@ export interface BlockOptions {
   readonly prefixes: readonly [number, number];
 }
 
-/** Networks in ascending order, one for each code. They use each prefix length in turn. At least every third network has a gap before it. */
+/**
+ * Returns networks in ascending order, one for each country code. Their prefix lengths vary over the whole range. At least every third network
+ * has a gap before it.
+ */
 export function blocksOf(codes: readonly string[], { family, first, prefixes }: BlockOptions): readonly Block[] {
   const width = family === 4 ? 32 : 128;
   const [shortest, longest] = prefixes;

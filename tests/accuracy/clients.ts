@@ -6,7 +6,10 @@ import { percent, type Section, type Target, table } from './section.ts';
 
 const KINDS: readonly Kind[] = ['browser', 'os', 'device'];
 const WANTED = 0.95;
-/** A set with fewer mainstream cases of a kind does not count for the target of this kind: it would count as much as the larger sets. */
+/**
+ * If a set has fewer mainstream cases of a kind, its result for this kind is not a target: the few cases would have as much weight as a large
+ * set.
+ */
 const SET_CASES_MIN = 10;
 
 interface Score {
@@ -19,7 +22,7 @@ interface Score {
   readonly misses: readonly Miss[];
 }
 
-/** Measures browser, operating system and device type. */
+/** Measures how often Weir finds the right browser, operating system and device type. */
 export function clients(): Section {
   const sets = [visits(), desktops(), parserTests(), woothee(), uapTests()];
   const scores = KINDS.flatMap((kind) => sets.map((set) => score(set, kind))).filter(

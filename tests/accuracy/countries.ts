@@ -26,8 +26,8 @@ interface Layout {
 }
 
 /**
- * Measures the lookup of all countries. The generated networks have many sizes, some with gaps between them, for both address
- * families and in both layouts of MMDB files.
+ * Measures the lookup of all countries in generated networks. These have many sizes, both address families, and some have gaps between them. Both
+ * layouts of MMDB files are used.
  */
 export async function countries(): Promise<Section> {
   const ipv4 = blocksOf(COUNTRIES, { family: 4, first: 1n << 24n, prefixes: [12, 28] });

@@ -2,7 +2,7 @@ import { browserName, deviceType, systemFamily } from '@weir/enricher/user-agent
 
 // This file translates the labels of the sets to Weir's terms.
 
-/** Labels with which a data set gives no answer. */
+/** Labels that mean that the data set does not know the answer. */
 const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;
 
 const BROWSERS: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export function browserLabel(label: string | undefined): string | undefined {
   return BROWSERS[label] ?? browserName(label, '');
 }
 
-/** Families of operating systems whose names differ between sets. `systemFamily` translates all other names. */
+/** Names of operating systems that differ between the data sets. `systemFamily` translates all other names. */
 const SYSTEMS: readonly (readonly [pattern: RegExp, family: string])[] = [
   [/^Windows (?:Phone|CE|Mobile)/, 'Windows Phone'],
   [/^Windows/, 'Windows'],
@@ -52,8 +52,8 @@ const DEVICES: Readonly<Record<string, string>> = {
 };
 
 /**
- * `system`: the operating system. woothee's label "appliance" means a console or a television, and only the operating system
- * distinguishes them.
+ * Translates a label of a device. `system`: the operating system of the case. woothee's label "appliance" means a console or a television, and
+ * only the operating system shows which one.
  */
 export function deviceLabel(label: string | undefined, system = ''): string | undefined {
   if (label === undefined) return undefined;

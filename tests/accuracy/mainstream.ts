@@ -1,6 +1,6 @@
 /**
- * The labels that count as mainstream. Only the label in the set decides, before anything is parsed; the age of the user agent
- * and the result do not matter. Cases with other labels are not part of the targets, and are counted separately.
+ * The labels that count as mainstream. A case is mainstream if its label in the data set is in this list. The age of the user agent and Weir's
+ * result do not matter. All other cases are counted separately, without a target.
  */
 export const MAINSTREAM = {
   browser: new Set(

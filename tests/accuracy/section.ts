@@ -28,7 +28,7 @@ export function targetLine(target: Target): string {
   return `| ${name} | ${share} | ${bound} | ${cases} | ${isMet(target) ? 'met' : '**missed**'} |`;
 }
 
-/** Never rounds up, so that a missed target does not look met. */
+/** Rounds down, so that a missed target never looks met. */
 export function percent(share: number): string {
   return `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
 }

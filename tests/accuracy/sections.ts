@@ -5,5 +5,5 @@ import { countries } from './countries.ts';
 import type { Section } from './section.ts';
 import { sources } from './sources.ts';
 
-/** The parts of the document, in order. Each part is in its own file of this folder, which exports one function. */
+/** The parts of docs/accuracy.md, in order. Each is a function from its own file of this folder. */
 export const SECTIONS: readonly (() => Section | Promise<Section>)[] = [clients, bots, sources, channels, countries];

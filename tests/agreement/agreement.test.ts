@@ -22,15 +22,15 @@ import { cliCells, shownText, wantedRows, wantedStats } from './shown-numbers.ts
 import { type ApiAnswer, differencesFromSql, METRICS } from './sql-numbers.ts';
 
 /**
- * The admin API, the command `weir`, the SQL of `explain=1` and the dashboard must give the same answer to generated questions.
- * `WEIR_AGREEMENT_QUESTIONS` sets their number, `WEIR_AGREEMENT_SEED` the seed of the first history. Each history has at most 50 questions.
+ * The number of generated questions (`WEIR_AGREEMENT_QUESTIONS`). The admin API, the command `weir`, the SQL of `explain=1` and the dashboard
+ * must give the same answer to each. A history (the traffic of one site) is used for at most 50 questions. `WEIR_AGREEMENT_SEED` sets the seed of
+ * the first history.
  */
 const QUESTIONS = Number(process.env.WEIR_AGREEMENT_QUESTIONS ?? 20);
 const SEED = Number(process.env.WEIR_AGREEMENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const QUESTIONS_PER_HISTORY = 50;
-/** Of this many questions, one is also asked in Chromium. */
+/** One of this many questions is also asked in Chromium. */
 const IN_CHROMIUM_EVERY = 20;
-/** The number of questions that are asked at the same time. */
 const AT_ONCE = 4;
 const QUESTION_WITHIN_MS = 20_000;
 const PAGE_WITHIN_MS = 120_000;
@@ -64,7 +64,7 @@ async function answerOf(asked: AgreementQuestion, site: string): Promise<ApiAnsw
   return (await lane.client.must(200, 'GET', `/sites/${site}${apiPath(asked)}`)) as ApiAnswer;
 }
 
-/** Asks in all ways except in Chromium. */
+/** Asks the question everywhere except in Chromium, and compares the answers. */
 async function askEverywhere(asked: AgreementQuestion, site: string, index: number): Promise<void> {
   const { dimension } = asked.question;
   const answer = await answerOf(asked, site);
@@ -92,7 +92,10 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
   }
 }
 
-/** Opens a page of the dashboard, signed in. Each history has its own page: at the time of its clock, older sessions can have expired. */
+/**
+ * Opens a signed-in page of the dashboard. Each history sets the clock, and at its time, older sign-ins can have expired. Therefore each history
+ * opens a new page.
+ */
 async function openPage(): Promise<DashboardPage> {
   const context = await browser.newContext({ locale: 'en' });
   // The time limit is long, because other questions are asked at the same time.
@@ -100,7 +103,7 @@ async function openPage(): Promise<DashboardPage> {
   return openDashboard({ weir: { url: urlOf(lane), client: lane.client }, context: async () => context });
 }
 
-/** Opens the overview at the address of the question in Chromium. */
+/** Opens the overview page of the question in Chromium, and compares the numbers that it shows. */
 async function askInChromium({ page, errors }: DashboardPage, asked: AgreementQuestion, site: string): Promise<void> {
   await page.goto(urlOf(lane) + dashboardPath(asked, site));
   const totals = (await answerOf({ ...asked, question: { ...asked.question, dimension: '' } }, site)).totals;
@@ -124,7 +127,7 @@ async function askInChromium({ page, errors }: DashboardPage, asked: AgreementQu
   expect(errors).toEqual([]);
 }
 
-/** Asks all questions, `AT_ONCE` at the same time. Those of Chromium follow each other on one page. */
+/** Asks all questions, `AT_ONCE` of them at the same time. Chromium has only one page, so its questions are asked one after another. */
 async function askAll(questions: readonly AgreementQuestion[], site: string, seed: number): Promise<void> {
   const opened = await openPage();
   const left = questions.entries();
@@ -140,7 +143,7 @@ async function askAll(questions: readonly AgreementQuestion[], site: string, see
   }
 }
 
-/** Asks one question after the other until none is left. An error names the question. */
+/** Asks the remaining questions one after another. An error names the question. */
 async function askEach(
   questions: Iterable<[number, AgreementQuestion]>,
   site: string,

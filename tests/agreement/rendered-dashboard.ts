@@ -2,9 +2,9 @@ import { build } from 'esbuild';
 
 /** The numbers of one report as the dashboard writes them. */
 export interface ShownReport {
-  /** The numbers without abbreviation, by the name of the metric. The dashboard has them in the attribute `title`. */
+  /** For each metric, its number without abbreviation, from the attribute `title`. */
   readonly tiles: Readonly<Record<string, string>>;
-  /** The change against the earlier period, by the name of the metric. Empty without a comparison. */
+  /** For each metric, its change since the earlier period. Empty if the report has no comparison. */
   readonly changes: Readonly<Record<string, string>>;
   /** The cells of the series, in the order of the buckets. */
   readonly series: readonly string[];
@@ -12,9 +12,9 @@ export interface ShownReport {
 }
 
 export interface RenderedDashboard {
-  /** Shows the numbers of the overview at an address. */
+  /** Returns the numbers of the overview page at this URL. */
   stats(url: string): Promise<ShownReport>;
-  /** Shows a list of a dimension in the overview at an address. */
+  /** Returns a list of the overview page at this URL. */
   breakdown(url: string, dimension: string, metric: string): Promise<ShownReport>;
 }
 
@@ -24,8 +24,8 @@ interface Bundle {
 }
 
 /**
- * The entry of the bundle. It renders components of the dashboard to HTML with React's own renderer for servers. The first rendering registers the
- * queries of the components. They are then answered through the dashboard's own client, and the second rendering shows the answers.
+ * The entry of the bundle. It renders components of the dashboard to HTML with React's renderer for servers. The first rendering only registers
+ * the queries of the components. Then the dashboard's client sends these queries. The second rendering shows the answers.
  */
 const ENTRY = `
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -76,7 +76,7 @@ export async function renderDashboard(origin: string, token: string): Promise<Re
   };
   const module = { exports: {} as Bundle };
   const code = outputFiles[0]?.text ?? '';
-  // The bundle reads the variables of a browser. As parameters, they do not change the globals of the tests.
+  // The code reads globals of a browser. They are parameters here, so that the globals of the tests do not change.
   new Function('require', 'module', ...Object.keys(globals), code)(require, module, ...Object.values(globals));
   const show = async (url: string, kind: 'stats' | 'breakdown', tab: object): Promise<ShownReport> =>
     readShown(await module.exports.render(kind, new URL(url, origin), tab));

@@ -2,8 +2,8 @@ import type { ListMetric } from './agreement-questions.ts';
 import type { ShownReport } from './rendered-dashboard.ts';
 import { type ApiAnswer, METRICS, type Numbers } from './sql-numbers.ts';
 
-// These functions format numbers as the dashboard must show them in English. They share no code with the dashboard, so that they find its
-// mistakes.
+// These functions format numbers as the dashboard must show them in English. They share no code with the dashboard. Otherwise a mistake would be
+// in both.
 const whole = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
@@ -17,7 +17,6 @@ export function shownText(name: keyof Numbers, value: number | null): string {
   return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
-/** Returns what the dashboard must show for the numbers of a report. */
 export function wantedStats({ totals, buckets, comparison }: ApiAnswer): Omit<ShownReport, 'rows'> {
   const tiles = METRICS.map((name) => [name, shownText(name, totals?.[name] ?? null)]);
   const changes = METRICS.map((name) => [name, changeText(totals?.[name], comparison?.totals[name])]);
@@ -36,7 +35,7 @@ function changeText(now: number | null | undefined, before: number | null | unde
   return `${share > 0 ? '↑' : '↓'} ${rounded}`;
 }
 
-/** Returns the rows that a list of the dashboard must show: it leaves out those of which the number is 0. */
+/** Returns the rows that a list of the dashboard must show. The list does not show rows with the number 0. */
 export function wantedRows(
   { rows = [] }: ApiAnswer,
   dimension: string,
@@ -59,7 +58,7 @@ function valueText(dimension: string, value: string): string {
   return NAMES[dimension]?.(value) ?? value;
 }
 
-/** The cells of a row of numbers in the output of `weir stats` and `weir breakdown`. */
+/** The cells for these numbers in the output of `weir stats` and `weir breakdown`. */
 export function cliCells(numbers: Numbers): readonly string[] {
   const { visitors, visits, pageviews, events, bounce_rate, visit_duration, views_per_visit } = numbers;
   const seconds = Math.round(visit_duration ?? 0);

@@ -28,8 +28,8 @@ export interface ApiAnswer {
 const DECIMALS: Readonly<Record<string, number>> = { bounce_rate: 4, visit_duration: 2, views_per_visit: 2 };
 
 /**
- * Runs the SQL of an answer as a user of `POST /api/admin/sql` does, and computes the numbers from its rows. Returns each number of
- * the answer that differs.
+ * Runs the SQL of an answer through `POST /api/admin/sql`, and computes the numbers from its rows. Returns one text for each number of the answer
+ * that differs.
  */
 export async function differencesFromSql(
   client: WeirClient,
@@ -81,7 +81,7 @@ export async function differencesFromSql(
   return differences;
 }
 
-/** Computes the numbers from the counts of a row of SQL. No row means that nothing was counted. */
+/** Computes the numbers from a row with counts. Without a row, all counts are 0. */
 function numbersOf(row: Readonly<Record<string, unknown>> = {}): Numbers {
   const count = (name: string): number => Number(row[name] ?? 0);
   const visits = count('visits');

@@ -13,7 +13,7 @@ export interface BenchOptions {
   readonly reports: readonly string[] | undefined;
   /** The folder in which `reports`, `dashboard` and `dashboards` keep their tables. If it is undefined, they are deleted. */
   readonly folder: string | undefined;
-  /** The longest time to wait for a quiet machine before each scenario. */
+  /** The maximum time to wait for a low load of the machine before each scenario. */
   readonly quietSeconds: number;
   readonly write: boolean;
   readonly help: boolean;

@@ -7,15 +7,15 @@ import { bareEnv, PROJECT_ROOT, startFlags } from '@weir/testkit/weir-process';
 import { build, type Plugin } from 'esbuild';
 
 /**
- * The measured programs: those of `npm start`, as scripts/build.mjs bundles them, those of the benchmark, and the rivals. Each runs in its own
- * process.
+ * The measured programs, bundled: those of `npm start` (scripts/build.mjs), those of the benchmark, and the rivals (other servers, for
+ * comparison). Each runs in its own process.
  */
 export interface Programs {
   /** Runs a program of `programs/` to its end, and returns the JSON that it prints. */
   measure<T>(name: string, task: object): Promise<T>;
   /** Runs `weir` or another program to its end, and discards its output. Rejects if it fails. */
   run(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<void>;
-  /** Starts `main`, `weir`, or a server program of `programs/` or `rivals/`. The CPU time of the process can be read. */
+  /** Starts `main`, `weir`, or a server program of `programs/` or `rivals/`. The caller can read its CPU time. */
   start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): RunningProgram;
   path(name: string): string;
   /** Creates a folder that `close` deletes. */
@@ -25,7 +25,7 @@ export interface Programs {
 
 export interface RunningProgram {
   readonly pid: number;
-  /** Resolves with the first match in the standard output of the program. */
+  /** Resolves when the standard output of the program matches. */
   printed(pattern: RegExp): Promise<RegExpMatchArray>;
   /**
    * The CPU time that the process has used so far, in microseconds: user and system time of all threads, without child
@@ -35,13 +35,13 @@ export interface RunningProgram {
   stop(): Promise<void>;
 }
 
-/** The folders of the benchmark's programs, and which of their files are built as programs. */
+/** The folders with the benchmark's programs. `isProgram`: whether a file of the folder is built as a program. */
 const OWN = [
   { folder: join(PROJECT_ROOT, 'tests/bench/programs'), isProgram: () => true },
   { folder: join(PROJECT_ROOT, 'tests/bench/rivals'), isProgram: (file: string) => file.endsWith('-rival.ts') },
 ] as const;
 
-/** Leaves packages from npm out of the bundles of the benchmark's programs. (The bundles of scripts/build.mjs contain their packages.) */
+/** Packages from npm are not bundled into the benchmark's programs. (The bundles of scripts/build.mjs contain their packages.) */
 const externalPackages: Plugin = {
   name: 'external-packages',
   setup(plugin) {
@@ -51,15 +51,15 @@ const externalPackages: Plugin = {
   },
 };
 
-/** `profileDir`: the folder in which each process writes a CPU profile. */
+/** Builds all programs. `profileDir`: the folder in which each process writes a CPU profile. */
 export async function buildPrograms(profileDir: string | undefined): Promise<Programs> {
   const prepared = spawnSync(process.execPath, ['scripts/prepare.mjs', 'test'], {
     cwd: PROJECT_ROOT,
     stdio: ['ignore', 2, 2],
   });
   if (prepared.status !== 0) throw new Error('scripts/prepare.mjs failed');
-  // The programs are copied, so that a build at the same time cannot change the measured code. The copy is inside the project,
-  // so that it finds its packages.
+  // The programs are copied, so that a later build does not change the measured code. The copy is inside the project, otherwise it would not find
+  // its packages.
   const cache = join(PROJECT_ROOT, '.cache');
   mkdirSync(cache, { recursive: true });
   const outdir = mkdtempSync(join(cache, 'bench-'));
@@ -71,7 +71,6 @@ export async function buildPrograms(profileDir: string | undefined): Promise<Pro
         .map((file) => join(folder, file)),
     ),
     outdir,
-    // The names of programs are unique, so they need no folders.
     entryNames: '[name]',
     bundle: true,
     platform: 'node',

@@ -22,11 +22,11 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();
     isFailing = false;
     await problem.getByRole('button', { name: 'Try again' }).click();
-    // The site has no hits. As soon as the answer shows this, the page hides the reports.
+    // The site has no hits. When the page knows this from the answer, it shows the installation instead of the reports.
     await page.waitForSelector('.install');
     expect(asked.length).toBeGreaterThan(1);
 
-    // Hours of 90 days are too many buckets. Another interval can be chosen beside the problem.
+    // 90 days have too many hours for one report. The reader can choose another interval beside the error.
     await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview?period=90d&interval=hour`);
     await problem.filter({ hasText: 'interval must give at most' }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
@@ -46,7 +46,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     page.on('requestfailed', (request) => {
       isAborted ||= request.url().includes('dimension=page');
     });
-    // Without an answer, the request waits until the page aborts it.
+    // The test never answers this request, so the request waits until the page aborts it.
     await page.route(/\/breakdown\?.*dimension=page(?:&|$)/, () => undefined);
     await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
     const panel = page.locator('[data-panel=pages]');
@@ -62,7 +62,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     expect(errors).toEqual([]);
   });
 
-  // Without a GPU, the CPU draws each frame of an animation: one endless animation of a small circle kept 15 % of a core busy.
+  // Without a GPU, the CPU draws each frame of an animation. One endless animation of a small circle used 15 % of a core.
   test('no animation of the overview is endless, neither while it loads nor when it is complete', async () => {
     const site = await browser.weir.client.createSite({ name: 'Still' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };

@@ -29,7 +29,7 @@ describeBrowser('the filters of the dashboard', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('What').selectOption('Has done event');
     await dialog.getByText('Selects visitors by what they have done in the period.').waitFor();
-    // The suggestions are the events of the period.
+    // The dialog suggests the events of the period.
     await dialog.locator('datalist option[value=Signup]').waitFor({ state: 'attached' });
     await dialog.getByLabel('Condition').selectOption('is not');
     await dialog.getByLabel('Value').fill('Signup');

@@ -7,7 +7,7 @@ import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const run = promisify(execFile);
 const MARKUP = `<img src=x onerror="document.title='broken'"> & <b>"O'Brien"</b>`;
-/** The promise of docs/api.md: a revoked key is refused within a second. */
+/** docs/api.md promises that Weir refuses a revoked key within a second. */
 const REVOKED_WITHIN_MS = 1_000;
 
 describeBrowser('API keys in the dashboard', () => {

@@ -5,7 +5,7 @@ import { type MarkedDashboard, openMarkedDashboard } from './marked-dashboard.ts
 import { mark } from './marked-traffic.ts';
 import { describeBrowser } from './use-browser.ts';
 
-/** The tabs of each panel, and for each tab the fields whose texts it shows. */
+/** The tabs of each panel. The fields after the name of a tab are those whose texts the tab shows. */
 const TABS: Readonly<Record<string, readonly (readonly [tab: string, ...fields: string[]])[]>> = {
   pages: [
     ['Pages', 'path'],
@@ -51,7 +51,7 @@ describeBrowser('the overview, on an imported access log and on live hits with m
       return filled > 0 && (await page.locator('.loading, .old').count()) === 0;
     });
 
-  /** Selects the tab with this number in each panel that has it. Returns the panels and the fields that they show. */
+  /** Selects the tab with this index in each panel that has such a tab. Returns the panels, and the fields that their tabs show. */
   async function selectTabs(index: number): Promise<readonly (readonly [id: string, fields: readonly string[]])[]> {
     const selected: (readonly [string, readonly string[]])[] = [];
     for (const [id, tabs] of Object.entries(TABS)) {
@@ -133,7 +133,7 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     const editor = page.getByRole('textbox', { name: 'Statement' });
     await editor.press('Control+a');
     await editor.press('Control+v');
-    // Chromium pastes later than it answers the key.
+    // Chromium confirms the key press before it has pasted the text.
     await editor.filter({ hasText: '-- params:' }).waitFor();
     await editor.press('Control+Enter');
     await page.locator('[data-testid=sql-result] td', { hasText: mark('value') }).waitFor();

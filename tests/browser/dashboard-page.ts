@@ -9,14 +9,12 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 export interface DashboardPage {
   readonly page: Page;
-  /** Errors of scripts, and what the console reported, such as violations of the content security policy. */
+  /** Errors of scripts and of the console, such as violations of the content security policy. */
   readonly errors: string[];
 }
 
-/** The parts of a test browser that `openDashboard` uses. */
 type DashboardBrowser = Pick<TestBrowser, 'context'> & { readonly weir: Pick<TestBrowser['weir'], 'url' | 'client'> };
 
-/** Opens the dashboard and signs in. */
 export async function openDashboard(
   browser: DashboardBrowser,
   path = '',
@@ -28,7 +26,7 @@ export async function openDashboard(
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
-    // The browser reports the 401 of the first request, which asks for the session.
+    // The first request asks for the session. Its answer is 401, which the browser reports as an error.
     if (message.type() === 'error' && !message.location().url.endsWith('/session')) errors.push(message.text());
   });
   await page.goto(`${browser.weir.url}/dashboard${path}`);
@@ -38,7 +36,7 @@ export async function openDashboard(
   return { page, errors };
 }
 
-/** What the inputs of the page offer while the reader types. */
+/** The suggestions of all inputs on the page (`datalist`). */
 export const offered = (page: Page): Promise<readonly string[]> =>
   page
     .locator('datalist option')
@@ -46,7 +44,7 @@ export const offered = (page: Page): Promise<readonly string[]> =>
 
 /** The violations of WCAG 2.2 AA on the page, as texts. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
-  // The debugger adds the script, because the content security policy of the page refuses added script elements.
+  // `evaluate` adds the script through the debugger, because the content security policy of the page refuses a script element.
   await page.evaluate(AXE);
   return page.evaluate<string[]>(
     `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} } }).then(({ violations }) =>

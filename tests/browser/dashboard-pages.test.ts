@@ -109,7 +109,8 @@ describeBrowser(
     test('a page of another origin cannot show the dashboard in a frame, change anything, or read anything', async () => {
       const form = `<form method="post" enctype="text/plain" action="${url()}/api/admin/sites"><input name='{"name":"x","domain":"evil.example","a":"' value='"}'></form>`;
       elsewhere.serve(() => ({ html: `<iframe src="${url()}/dashboard"></iframe>${form}` }));
-      // The first origin is another port of the same host, so it is the same site, and the browser sends the cookie. The second is another host.
+      // The first origin differs from Weir only in the port. It is therefore the same site, and the browser sends the cookie. The second origin is
+      // another host.
       for (const origin of [elsewhere.url, elsewhere.url.replace('127.0.0.1', 'localhost')]) {
         const attacker = await page.context().newPage();
         await attacker.goto(origin);

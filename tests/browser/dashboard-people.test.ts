@@ -9,7 +9,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefo
 describeBrowser('people in the dashboard', () => {
   const browser = useBrowser();
 
-  /** A site with Ada, who has two visitors and a payment, Bob, and a visitor without a user. */
+  /** Creates a site with three persons: Ada, who has two visitors and a payment, Bob, and a visitor without a user. */
   async function siteWithPeople(): Promise<string> {
     const { client } = browser.weir;
     const site = await client.createSite({ name: 'People' });
@@ -64,7 +64,7 @@ describeBrowser('people in the dashboard', () => {
     await page.getByRole('searchbox').fill('Ada L');
     await person(page, 'plan: gold').getByRole('link').click();
     await page.getByRole('heading', { name: 'Ada L', level: 1 }).waitFor();
-    // The ID is in the fragment, which a browser does not send.
+    // The ID is in the fragment of the URL, which a browser does not send to the server.
     expect(new URL(page.url()).pathname + new URL(page.url()).search).not.toContain('u_ada');
     expect(await page.locator('[data-testid=profile]').textContent()).toContain('plangold');
     await page.locator('[data-testid=payments]', { hasText: '€49.90' }).waitFor();

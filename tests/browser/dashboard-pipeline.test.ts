@@ -29,7 +29,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
   const card = (id: string): Locator => page.locator(`[data-testid=${id}]`);
   const shows = (id: string, text: string | RegExp): Promise<void> => card(id).getByText(text).first().waitFor();
 
-  /** Runs statements in the ClickHouse of the stopped Weir, and starts it again. */
+  /** Stops Weir, runs statements in its ClickHouse, and starts Weir again. */
   async function changeTables(...statements: readonly string[]): Promise<void> {
     await weir.terminate();
     const engine = await startEmbeddedClickhouse({
@@ -166,8 +166,8 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await card('dead-letters').getByRole('button', { name: 'Redrive 50' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await shows('dead-letters', '0 processed, 50 left.');
-    // On a busy machine, some of the 50 records are still in flight. Waits for them, because they would be stored if the constraint were
-    // dropped before they fail.
+    // On a busy machine, Weir has not processed all of the 50 records yet. The test waits until all have failed: records that are processed after
+    // the constraint is dropped would be stored.
     const deadAgain = "SELECT count() FROM records WHERE outcome = 'dead'";
     await eventually(
       'all 50 to fail again',
@@ -209,7 +209,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
       for (let nth = 0; nth < HITS; nth++) await weir.client.collect(hit);
       const cells = async () => (await row.locator('td').allTextContents()).join(' ');
       await eventually('the lag', async () => (await cells()).startsWith(`weir-writer ${HITS} `), WITHIN_MS);
-      // The page cannot show the number of dead letters, because ClickHouse stores it and does not answer.
+      // The number of dead letters is in ClickHouse, which does not answer.
       expect((await row.locator('td').allTextContents())[3]).toBe('?');
       await shows('consumers', 'ClickHouse does not answer.');
       await shows('dead-letters', /ClickHouse does not respond/);

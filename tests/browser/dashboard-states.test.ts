@@ -5,7 +5,7 @@ import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
 const PHONE = { viewport: { width: 390, height: 844 } };
-/** The width below which a cell of a table breaks its text after a few letters. */
+/** In a narrower table cell, the text breaks after a few letters. */
 const CELL_WIDTH_MIN_PX = 100;
 const PAGES_MAX = 100;
 
@@ -184,7 +184,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
 
   const LIVE = /\/api\/admin\/sites\/[^/]+\/live$/;
   const ALERT = 'The connection was lost.';
-  /** A stream that ends at once. The browser itself connects again 10 ms later. */
+  /** A stream that ends immediately. Because of `retry`, the browser connects again after 10 ms. */
   const ENDED = { status: 200, contentType: 'text/event-stream', body: 'retry: 10\n\n' };
 
   test('live events are shown again after the server refused a new connection', async () => {
@@ -223,7 +223,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     await live.getByRole('button', { name: 'Continue' }).waitFor();
     const before = requests;
     await page.clock.fastForward(60_000);
-    // The browser reports its requests in their order, so an earlier request has been counted when this one is answered.
+    // The browser reports requests in their order. When this one is answered, the counter contains all requests before it.
     expect(await page.evaluate(`fetch('/api/admin/session').then(({ status }) => status)`)).toBe(200);
     expect(requests).toBe(before);
   });

@@ -9,7 +9,7 @@ const MARKUP = `<img src=x onerror="document.title='broken'"> & <b>"O'Brien"</b>
 describeBrowser('realtime, goals, funnels, retention, journeys and settings in the dashboard', () => {
   const browser = useBrowser();
 
-  /** A site with a visitor who views two pages and signs up, and one who views the first page. */
+  /** Creates a site with two visitors: one views two pages and signs up, the other one views only the first page. */
   async function siteWithVisits(name: string): Promise<string> {
     const { client } = browser.weir;
     const site = await client.createSite({ name });
@@ -130,7 +130,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     const { client } = browser.weir;
     const site = await siteWithVisits('Before');
     const { page, errors } = await openDashboard(browser, `/sites/${site}/settings`);
-    // While the form of the site is loading, another card has the only field `Name`.
+    // Another card also has a field `Name`. While the form of the site is loading, that field is the only one.
     const fields = page.locator('section', { has: page.locator('#site-fields') });
     await fields.getByLabel('Name', { exact: true }).fill('After');
     await page.getByLabel('Events', { exact: true }).fill('400d');
@@ -214,7 +214,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await write('SELECT sum(cityHash64(number)) FROM numbers(100000000000) ');
     await editor.press('Control+Enter');
     await page.getByText('This takes longer than a second.').waitFor();
-    // Control cancels the query of a request whose connection is closed.
+    // Cancelling closes the connection of the request. The role control then cancels the query.
     const aborted = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/admin/sql'));
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('This takes longer than a second.').waitFor({ state: 'detached' });
@@ -268,7 +268,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
 
     await run('SELECT 4 AS fourth ');
     expect(await page.evaluate('localStorage.length')).toBe(1);
-    // Checked before the sign-out, because afterwards the browser can report requests that are answered with 401.
+    // This check must be before the sign-out: after it, the browser can report requests with the answer 401.
     expect(errors).toEqual([]);
     await page.getByRole('button', { name: 'Administrator' }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();

@@ -169,7 +169,7 @@ describeBrowser('the dashboard', () => {
       url: 'https://new.example.com/',
     };
     await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
-    // The page asks again after 3 s, on a busy machine later.
+    // The page repeats the request after 3 s, and later on a busy machine.
     await page.locator('.install').waitFor({ state: 'detached', timeout: 120_000 });
     await eventually('the first pageview', async () => (await metric(page, 'pageviews')) === '1');
 
@@ -206,7 +206,7 @@ describeBrowser('the dashboard', () => {
     );
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
-    // A report is loaded again within six minutes, also if its answers take long.
+    // The dashboard reloads a report within six minutes, even if its answers are slow.
     const again = page.waitForResponse((answer) => answer.url().includes('/stats?'));
     await page.clock.fastForward('06:00');
     await again;

@@ -49,8 +49,8 @@ const TAGS = [
 const DAY_MS = 86_400_000;
 
 /**
- * An access log in the combined format, of `days` days and the day of `endMs`. It has visits of one to six pages, and more visits on working
- * days and in the daytime. The same seed gives the same log.
+ * Returns an access log in the combined format for the day of `endMs` and the `days` days before it. Visits have one to six pages. There are more
+ * visits on working days and in the daytime. The same seed gives the same log.
  */
 export function demoAccessLog(endMs: number, days: number, visitsPerDay: number, seed: number): string {
   const random = randomOf(seed);

@@ -4,7 +4,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
 
-/** Parses a time as ClickHouse prints it, in UTC. */
+/** Parses a UTC time in the format of ClickHouse. */
 const toMs = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`);
 
 describeBrowser('the demo site and the example page, by their rows', () => {
@@ -61,7 +61,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
     ]);
     expect(rows).toHaveLength(13);
     expect(errors).toEqual([]);
-    // The page shows one entry more than there are rows: the identify.
+    // The list on the page has one entry more than there are rows: the identify, which has no row.
     await eventually('the page to show what was sent', async () => (await page.locator('#sent li').count()) === 14);
 
     const times = rows.map((row) => String(row.timestamp)).sort();
@@ -78,7 +78,7 @@ describeBrowser('the demo site and the example page, by their rows', () => {
         started_at,
         ended_at,
         duration_seconds: Math.floor((toMs(ended_at) - toMs(started_at)) / 1000),
-        // Only the page's own events are counted. The $engagement events of the four pages are not counted.
+        // `events` excludes the internal `$engagement` events of the four pages.
         pageviews: 4,
         events: 5,
         entry_path: '/demo',

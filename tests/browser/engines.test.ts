@@ -14,7 +14,7 @@ const ENGINES = [
     engine: 'Firefox',
     files: [FIREFOX],
     open: () => openFirefox({ 'privacy.globalprivacycontrol.enabled': true }),
-    // The browser itself sets `navigator.globalPrivacyControl`, because of the preference above.
+    // Empty, because the preference above makes the browser set `navigator.globalPrivacyControl`.
     gpc: '',
   },
   {
@@ -47,7 +47,7 @@ for (const { engine, files, open, gpc } of ENGINES) {
       await weir?.stop();
     }, 60_000);
 
-    /** Creates a Weir site with its own host, so that tests do not share visitors. */
+    /** Creates a site in Weir and serves its pages under a separate host name, so that each test has new visitors. */
     const openSite = async (attributes = '', body = '', headers: Readonly<Record<string, string>> = {}) => {
       const siteId = await weir.client.createSite();
       hosts += 1;

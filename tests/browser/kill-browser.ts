@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** Ends a browser that runs as its own process group, with all its helper processes. */
+/** Kills a browser and its helper processes. The browser must have its own process group. */
 export async function killBrowser(child: ChildProcess): Promise<void> {
   const exited = new Promise((resolve) => child.once('exit', resolve));
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -8,7 +8,7 @@ import { openDashboard } from './dashboard-page.ts';
 import { scriptOf, sendMarkedTraffic } from './marked-traffic.ts';
 import { launchChromium } from './use-browser.ts';
 
-/** Records calls of `hacked`, and what the content security policy refused. */
+/** A script for the page. It records calls of `hacked`, and violations of the content security policy. */
 const WATCH = `
   window.hackedBy = [];
   window.hacked = (by) => window.hackedBy.push('script ' + by);
@@ -20,17 +20,16 @@ const INJECTED =
 export interface MarkedDashboard {
   readonly lane: Lane;
   readonly browser: Browser;
-  /** The site with the marked traffic. */
   readonly site: string;
   /** A signed-in page. */
   readonly page: Page;
   readonly errors: string[];
-  /** Waits until the page shows the texts of these fields, and checks that the browser treated none of them as HTML. */
+  /** Waits until the page shows the texts of these fields. Checks that the browser has treated none of them as HTML. */
   expectTexts(...fields: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the dashboard of a Weir with the traffic of marked-traffic.ts. */
+/** Starts a Weir with the traffic of marked-traffic.ts, and opens its dashboard. */
 export async function openMarkedDashboard(): Promise<MarkedDashboard> {
   const lanes = await openLanes(1, join(PROJECT_ROOT, 'dist/dashboard'));
   const lane = lanes.lanes[0] as Lane;

@@ -5,9 +5,12 @@ import { readAccessLog } from '@weir/testkit/sample-access-log';
 import { cli } from '../../services/cli/test/cli-harness.ts';
 import type { Lane, Lanes } from '../reports-model/report-lanes.ts';
 
-/** The part of a mark that stays the same in a URL, where other characters are escaped. */
+/** The part of a mark that a URL does not escape. A URL escapes other characters of the mark. */
 export const scriptOf = (field: string): string => `onerror=hacked('${field}')`;
-/** Markup and script that calls `hacked` if a page treats it as HTML. `field` is the name of the field that contains it. */
+/**
+ * Returns a text with markup and a script. If a page treats the text as HTML, it calls `hacked`. `field` is the name of the field that contains
+ * the text.
+ */
 export const mark = (field: string): string => `"'><img src=x ${scriptOf(field)}><script>hacked()</script>${field}`;
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -31,8 +34,8 @@ export function markedHit(siteId: string, more: object = {}): object {
 }
 
 /**
- * Creates a site with an imported access log, and with live hits, events, a person, a payment, a dead letter and settings. Except for the
- * access log, almost all texts are markup. Resolves with the site when everything is stored.
+ * Creates a site with an imported access log, live hits, events, a person, a payment, a dead letter and settings. Except in the access log,
+ * almost all texts are markup. Resolves with the site ID when everything is stored.
  */
 export async function sendMarkedTraffic(lanes: Lanes, lane: Lane, adminToken: string): Promise<string> {
   const { client } = lane;
@@ -56,13 +59,13 @@ export async function sendMarkedTraffic(lanes: Lanes, lane: Lane, adminToken: st
     if (status >= 300) throw new Error(`${status} ${text}`);
   };
   const hit = (more: object = {}) => {
-    // With equal times, it would be random which hit is the entry page and which is the exit page.
+    // Hits must have different times. Otherwise the entry page and the exit page would be random.
     lane.now += 1_000;
     return stored(client.collect(markedHit(site, more), headers));
   };
   await hit();
   await hit({ pathname: '/next', referrer: `javascript:hacked('link')` });
-  // The path with markup is also the exit page.
+  // Visits the path with markup again, so that it is also the exit page.
   await hit();
   const properties = { [mark('property')]: mark('value'), plan: mark('plan') };
   await hit({ type: 'event', event_name: mark('event'), event_properties: properties });

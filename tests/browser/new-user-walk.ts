@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import type { PageServer } from './page-server.ts';
 
 const run = promisify(execFile);
-/** The event of the command that the page shows for a new key. */
+/** For a new key, the page shows a command that sends an event with this name. */
 export const WALK_EVENT = 'signup';
-/** Pages ask again every few seconds, on a busy machine later. */
+/** Pages repeat their requests every few seconds, and more slowly on a busy machine. */
 const SHOWN_WITHIN_MS = 180_000;
 
 export interface Walk {
@@ -22,9 +22,9 @@ export interface Walk {
 }
 
 /**
- * Does what a new user does after the start of Weir: adds a site, puts the snippet on a page and sees the first pageview, adds a goal, and
- * creates an API key. Then runs the command that the page shows for this key, which sends an event. Uses only what the pages show. Resolves
- * with the cells of the goal's row when the goal has counted the event.
+ * Does the first steps of a new user: adds a site, puts the snippet on a page, sees the first pageview, adds a goal, and creates an API key. Then
+ * runs the command that the page shows for this key. The command sends an event. Uses only what the pages show. When the goal has counted the
+ * event, resolves with the cells of the goal's row.
  */
 export async function walkAsNewUser({ page, url, token, site, onStep }: Walk): Promise<readonly string[]> {
   page.setDefaultTimeout(SHOWN_WITHIN_MS);

@@ -6,7 +6,6 @@ interface PageAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns what the web site answers for a path. */
 type Page = (path: string, headers: IncomingHttpHeaders) => PageAnswer | Promise<PageAnswer>;
 
 /** A web site with its own origin, like the sites of Weir's users: requests to Weir are cross-origin. */

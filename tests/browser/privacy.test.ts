@@ -40,7 +40,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     for (const wish of ['globalPrivacyControl: { value: true }', `doNotTrack: { value: '1' }`]) {
       const context = await browser.context();
       await context.addInitScript(`Object.defineProperties(navigator, { ${wish} })`);
-      // A hit that waits since a visit before the wish.
+      // A hit in the queue, from a visit before the visitor refused tracking.
       await context.addInitScript(`localStorage['weir.q'] = '["{}"]'`);
       const page = await context.newPage();
       const posts: string[] = [];

@@ -7,7 +7,7 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
   const namesOf = async (siteId: string, count: number) =>
     (await browser.rows(siteId, count, 'event_name, pathname')).map((row) => row.event_name || row.pathname);
 
-  /** Opens a page that the test can hide with `hide`. Playwright cannot put a tab into the background. */
+  /** Opens a page that the function `hide` can hide. Playwright cannot put a tab into the background. */
   const open = async (path: string): Promise<Page> => {
     const context = await browser.context();
     await context.addInitScript(`Object.defineProperty(document, 'hidden', { get: () => !!window.isHidden })`);
@@ -46,7 +46,7 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     await browser.rows(siteId, 1);
     await hide(page, true);
     await page.route('**/api/collect', (route) => route.abort());
-    // Without the pause, the snippet could send the stored hits again before the second page is open.
+    // The test stops the clock. Otherwise the snippet could send the queued hits again before the second page is open.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 1_000);
     await page.evaluate(`weir.track('refused')`);

@@ -13,7 +13,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const CI = process.env.CI === 'true';
 const missing = !existsSync(CHROMIUM);
 
-/** Tests in Chromium. engines.test.ts tests Firefox and WebKit, for which playwright-core would need its own builds. */
+/** Tests in Chromium. Firefox and WebKit are tested in engines.test.ts, because playwright-core supports only its own builds of them. */
 export function describeBrowser(name: string, body: () => void): void {
   if (missing && !CI) describe.skip(`${name}: Chromium: apt-get install chromium`, body);
   else describe(name, body);
@@ -22,8 +22,8 @@ export function describeBrowser(name: string, body: () => void): void {
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 /**
- * The user agent without "Headless", which would make it a bot. It is set for the whole browser, because a beacon that is sent
- * after its page has closed does not use the user agent of the page.
+ * The user agent of Chromium without the word "Headless", because Weir would count it as a bot. It is set for the whole browser: a beacon that is
+ * sent after its page has closed does not use the user agent of the page.
  */
 const USER_AGENT =
   '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
@@ -39,8 +39,8 @@ export interface TestBrowser {
   spawnChromium(url: string): { close(): Promise<void> };
   tag(siteId: string, attributes?: string): string;
   /**
-   * The rows of the site in `table`; those of `events`, the default, in the order of receipt. Resolves when there are at least `count` rows
-   * and no record is in flight.
+   * Resolves with the rows of the site in `table` when there are at least `count` rows and Weir has processed all records. Rows of `events` (the
+   * default) are in the order of receipt.
    */
   rows(siteId: string, count: number, columns?: string, table?: string): Promise<readonly Row[]>;
 }
@@ -52,7 +52,10 @@ export const launchChromium = (): Promise<Browser> =>
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
 
-/** One Weir, one Chromium and one web site for all tests of a file. `settings` returns additional variables of Weir, which listens on `port`. */
+/**
+ * Starts one Weir, one Chromium and one web site for all tests of a file. `settings` returns additional environment variables for Weir, which
+ * listens on `port`.
+ */
 export function useBrowser(settings: (port: number) => Readonly<Record<string, string>> = () => ({})): TestBrowser {
   let weir: WeirProcess;
   let browser: Browser;
@@ -120,7 +123,7 @@ export function useBrowser(settings: (port: number) => Readonly<Record<string, s
   return used;
 }
 
-/** Resolves when the snippet has loaded. */
+/** Resolves when the page has loaded Weir's snippet. */
 export async function loaded(page: { evaluate<T>(script: string): Promise<T> }): Promise<void> {
   await eventually('the snippet', () => page.evaluate<boolean>('!!window.weir && !window.weir.q'));
 }

@@ -63,7 +63,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
       '<script>addEventListener("pageshow", (e) => { window.restored = e.persisted; })</script>',
     );
     const page = await (await browser.context()).newPage();
-    // Waits for each row before the next page: the browser does not cache a page that is left while its request is in progress.
+    // Waits for each row before the next page. If a page is left during a request, the browser does not keep it in its back/forward cache.
     for (const [index, path] of ['/one', '/two'].entries()) {
       await page.goto(`${browser.site.url}${path}`);
       await loaded(page);
@@ -73,7 +73,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
     const restored = await page.evaluate('window.restored');
     const rows = await browser.rows(siteId, 3, PAGE);
     expect(rows.map((row) => row.pathname)).toEqual(['/one', '/two', '/one']);
-    // Without this check, the test could pass with an ordinary page load.
+    // Without this check, the test would also pass if the browser loaded the page again.
     expect(restored).toBe(true);
   });
 
@@ -118,7 +118,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
     expect(rows[2]?.session_id).not.toBe(rows[0]?.session_id);
   });
 
-  // Chromium does not prerender pages while DevTools is attached, as it is with Playwright. This page therefore runs without
+  // Chromium does not prerender pages while DevTools is attached, and Playwright attaches DevTools. Therefore this test runs Chromium without
   // Playwright.
   test('a prerendered page counts when it is shown', async () => {
     const siteId = await browser.weir.client.createSite();

@@ -39,8 +39,8 @@ export async function openWebKit(): Promise<DrivenBrowser> {
   };
   const options = { 'webkitgtk:browserOptions': { binary: MINI_BROWSER, args: ['--automation'] } };
   await eventually('WebKitWebDriver', () => send<object>('GET', '/status'));
-  // Sent only once: WebKitWebDriver has one session, and a second request while the first one still starts its browser would
-  // lose both.
+  // This request is sent only once. WebKitWebDriver has only one session. A second request during the start of the browser would break both
+  // sessions.
   const wanted = { capabilities: { alwaysMatch: options } };
   const { sessionId } = await send<{ sessionId: string }>('POST', '/session', wanted, SESSION_WITHIN_MS);
   const session = `/session/${sessionId}`;
@@ -58,7 +58,7 @@ export async function openWebKit(): Promise<DrivenBrowser> {
       return found.value as T;
     },
     async openTab() {
-      // A new tab would stay in the background. A new window is in the foreground at once.
+      // A new tab would stay in the background, so this opens a new window, which is in the foreground.
       tabs.push((await send<{ handle: string }>('POST', `${session}/window/new`, { type: 'window' })).handle);
       await toFront();
     },

@@ -35,7 +35,7 @@ export function interpolate(text: string, env: Readonly<Record<string, string>>)
   });
 }
 
-/** The variables in the compose file, and whether each is required or has a default. */
+/** The variables in docker-compose.yml. `required`: Compose fails without the variable. `defaulted`: it has a default. */
 export function composeVariables(): ReadonlyMap<string, 'required' | 'defaulted' | 'plain'> {
   const found = new Map<string, 'required' | 'defaulted' | 'plain'>();
   for (const [, name = '', kind] of readText('docker-compose.yml').matchAll(/(?<!\$)\$\{(\w+)(?::([-?])[^}]*)?\}/g)) {

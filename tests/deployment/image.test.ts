@@ -27,7 +27,7 @@ test('the image runs as an unprivileged user, on the current LTS of Node, with a
 
 test('the image starts Weir as npm start does', () => {
   const { scripts } = JSON.parse(readText('package.json')) as { readonly scripts: { readonly start: string } };
-  // Without `exec`, a shell would run between npm and Weir. The image starts without a shell, so it does not need `exec`.
+  // `npm start` needs `exec`, because otherwise a shell would run between npm and Weir. The image uses no shell.
   const words = ['tini', '--', ...scripts.start.replace(/^exec /, '').split(' ')].map((word) => JSON.stringify(word));
   expect(runtime).toContain(`ENTRYPOINT [${words.join(', ')}]`);
 });
@@ -68,7 +68,10 @@ test('the copied files exist', () => {
   expect(missing).toEqual([]);
 });
 
-/** The files of the checkout that Dockerfile.dockerignore lets into the image's build. Knows only the kinds of lines that this file has. */
+/**
+ * The files of the checkout that Dockerfile.dockerignore allows in the build of the image. Supports only the kinds of lines that are in this
+ * file.
+ */
 function filesForBuild(): readonly string[] {
   const lines = readText('infra/docker/Dockerfile.dockerignore').split('\n').filter(Boolean);
   const pattern = (line: string): string => line.replaceAll('.', '\\.').replaceAll(/(?<!\*)\*(?!\*)/g, '[^/]*');

@@ -109,7 +109,7 @@ const problem = localProblem('kafka');
   const append = (role: string, topic: string) =>
     logs[role]!.append(topic, [{ partition: 0, value: Buffer.from(`${role} was here`), headers: {} }]);
 
-  /** Reads all records and commits the end. Rejects with the error after more than `failuresMax` failures. */
+  /** Consumes the topic until some records are read, and commits their offset. Rejects with the last error after more than `failuresMax` failures. */
   async function consumeAll(role: string, topic: string, group: string, failuresMax = 2): Promise<readonly string[]> {
     const seen: string[] = [];
     const failures: unknown[] = [];
@@ -210,8 +210,8 @@ const problem = localProblem('kafka');
   });
 
   test('no role can consume in the group of another role', async () => {
-    // kafkajs reports a missing permission with one of these two messages. The second one cannot have another reason here: an earlier test
-    // has consumed in a group, so the broker has a coordinator for each group.
+    // kafkajs reports a missing permission with one of these two messages. The second one can also mean that the group has no coordinator. That is
+    // impossible here: an earlier test has consumed in a group, so the broker has coordinators.
     const refused = /not authorized|Failed to find group coordinator/i;
     await expect(consumeAll('gateway', TOPIC_RAW, GROUP_ENRICHER)).rejects.toThrow(refused);
     await expect(consumeAll('writer', TOPIC_RAW, GROUP_WRITER)).rejects.toThrow(refused);

@@ -161,7 +161,7 @@ test.each(ROLES)('%s: Weir accepts the settings', (role) => {
     WEIR_ADMIN_TOKEN: 'x'.repeat(16),
   };
   const secret = Object.fromEntries(Object.keys(stringData).map((name) => [name, values[name] ?? '']));
-  // The file is mounted only in a cluster.
+  // Only a cluster has the mounted file, so the test names another existing file.
   const settings = { ...data, ...secret, KAFKA_TLS_CA_FILE: __filename };
   expect(() => loadConfig(settings, [role])).not.toThrow();
 });

@@ -28,8 +28,8 @@ interface Operation {
 const KNOWN = ['apiVersion', 'kind', 'namespace', 'resources', 'components', 'images', 'patches'];
 
 /**
- * Returns what `kustomize build` prints. Implements only the part of kustomize that infra/k8s uses, and throws on any other
- * part.
+ * Returns the manifests that `kustomize build` would print. Supports only the features of kustomize that infra/k8s uses, and throws on any other
+ * feature.
  */
 export function buildKustomization(folder: string, into: Manifest[] = []): Manifest[] {
   const kustomization = readYaml<Kustomization>(join(folder, 'kustomization.yaml'));

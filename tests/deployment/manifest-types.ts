@@ -12,8 +12,8 @@ export function modelModule(apiVersion: string): string {
 }
 
 /**
- * Writes the manifests as TypeScript object literals of their Kubernetes types, and returns the errors of the compiler. The
- * compiler finds unknown fields. The JSON Schemas that kubernetes.test.ts uses allow them.
+ * Writes the manifests as TypeScript objects with their Kubernetes types. Returns the errors of the compiler. The compiler finds unknown fields,
+ * which the JSON Schemas in kubernetes.test.ts allow.
  */
 export function typeProblems(manifests: readonly Manifest[]): string {
   const dir = mkdtempSync(join(ROOT, 'node_modules/.manifests-'));

@@ -60,8 +60,8 @@ describeLive('redis', (address) =>
     });
 
     /**
-     * Returns the names of the denied commands, except `CLIENT SETINFO`, with which ioredis sends its name. Redis 7.2 and later
-     * deny it, and ioredis continues without it. Older versions do not have this command.
+     * Returns the names of the denied commands, except `CLIENT SETINFO`. ioredis sends this command with its own name. These rules deny it in
+     * Redis 7.2 and later, and ioredis continues without it. Older versions do not have it.
      */
     const denied = async () => {
       const log = (await admin.call('ACL', 'LOG')) as string[][];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ROOT } from './read-files.ts';
 
-/** Runs infra/kafka/registry-backup.mjs without a Kafka. */
+/** Runs infra/kafka/registry-backup.mjs with the address of a Kafka that does not exist. */
 async function run(args: readonly string[], input: string) {
   const env = { PATH: process.env.PATH ?? '', KAFKA_BROKERS: '127.0.0.1:1' };
   const child = spawn(process.execPath, [join(ROOT, 'infra/kafka/registry-backup.mjs'), ...args], { env });

@@ -4,7 +4,6 @@ import { ROOT, readText } from './read-files.ts';
 
 const FOLDER = 'packages/runtime/src/config';
 
-/** The environment variables that Weir's configuration reads. */
 export function knownVariables(): ReadonlySet<string> {
   const files = readdirSync(join(ROOT, FOLDER)).filter((name) => /config\.ts$/.test(name));
   const names = files.flatMap((name) => [

@@ -5,7 +5,7 @@ import { describeDistributed } from './deployment.ts';
 import { redisCommand } from './redis-command.ts';
 
 const MARK = 'mark-that-is-on-the-disk';
-/** The number of clients for which `sendClientAddresses` sends hits without a visitor ID. Each of them is one cookieless visitor. */
+/** `sendClientAddresses` sends hits without a visitor ID from this number of clients. Each client is one cookieless visitor. */
 const CLIENTS = 3;
 const COLLECT_KEYS = 'weir:limit:collect:*';
 
@@ -32,7 +32,8 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     await client.rows('events', site, rows);
     await saveRedis();
 
-    // First checks that the searched files contain the records and the counts. Otherwise the search could not find an address in them.
+    // First checks that the searched files contain the records and the rate-limit counts. Otherwise the search for addresses would find nothing
+    // even if they were stored.
     const segments = filesWith(services.kafka.folder, [MARK]).filter((found) =>
       /^data\/events\.raw-\d+\/.*\.log:/.test(found),
     );
@@ -41,8 +42,8 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     const stores = filesWith(services.redis.folder, [counts ?? '']);
     expect(stores.filter((found) => found.startsWith('dump.rdb'))).toHaveLength(1);
     expect(stores.filter((found) => found.startsWith('appendonlydir/'))).not.toHaveLength(0);
-    // ClickHouse compresses its columns, so this search can miss an address. tests/faults/address-privacy.test.ts therefore searches the
-    // tables with SQL.
+    // ClickHouse compresses columns, so a search of its files can miss an address. tests/faults/address-privacy.test.ts therefore also searches
+    // the tables with SQL.
     expect(filesWith(services.clickhouse.folder, [MARK])).not.toHaveLength(0);
     expectNoAddress();
 
@@ -55,7 +56,7 @@ describeDistributed('client addresses in the files of the services', ACCEPTANCE_
     await client.rows('events', site, 2 * rows);
     await saveRedis();
     expectNoAddress();
-    // All enrichers use the same salt of the day, so one visitor has one visitor ID.
+    // All enrichers use the same salt of the day, so each client has only one visitor ID.
     const visitors = `SELECT uniqExact(visitor_id) FROM events WHERE site_id = {site:String} AND cookieless AND source != 'import'`;
     expect(await client.number(visitors, { site })).toBe(CLIENTS);
   }, 300_000);

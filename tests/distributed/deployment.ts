@@ -5,27 +5,27 @@ import { type Engines, type Services, servicesProblem, startServices } from './s
 
 type RoleName = 'gateway' | 'enricher' | 'writer' | 'control' | 'archiver';
 
-/** A Weir of several processes on real services. Each process has one role. An archiver runs only if a test starts one. */
+/** A distributed Weir: several processes on real services, each with one role. An archiver runs only if a test starts one. */
 export interface Deployment<Used extends Engines = Services> {
   readonly services: Used;
   readonly gateways: readonly WeirProcess[];
   readonly enrichers: readonly WeirProcess[];
   readonly writers: readonly WeirProcess[];
   readonly control: WeirProcess;
-  /** The URLs, one for each gateway. Each of them also serves the admin API of control. */
+  /** One URL for each gateway. Each URL also serves the admin API of control. */
   readonly urls: readonly string[];
   /** The first of `urls`. */
   readonly url: string;
-  /** Sends events to each gateway in turn, and calls of the admin API to control. */
+  /** Sends events to the gateways in turn, and requests to the admin API to control. */
   readonly client: WeirClient;
-  /** Starts one more process. The caller stops it. */
+  /** Starts one more process. The caller must stop it. */
   start(role: RoleName, env?: Readonly<Record<string, string>>): Promise<WeirProcess>;
   close(): Promise<void>;
 }
 
 const PER_ROLE = 2;
 
-/** Starts all processes of a Weir on these services. `close`, or a failure of the start, also stops the services. */
+/** Starts all processes of a distributed Weir on these services. `close` also stops the services, and so does a failed start. */
 export async function startDeployment<Used extends Engines>(
   services: Used,
   env: Readonly<Record<string, string>> = {},

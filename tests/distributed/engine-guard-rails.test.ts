@@ -36,7 +36,7 @@ describeDistributed('guard rails', { WEIR_GUARD_INTERVAL_SECONDS: '1' }, (weir) 
 
   test('a wrong setting of a topic raises an alarm in each process until it is corrected, and a setting that breaks exactly-once stops the start', async () => {
     const brokers = weir().services.kafka.address;
-    // One broker cannot have all settings of topics.json, so some alarms exist from the start.
+    // A single broker cannot have all settings of topics.json, so some settings are wrong from the start.
     const standing = await eventually('a first look', async () => {
       const found = await drift(weir().control.url, 'kafka');
       return Number.isNaN(found) ? undefined : found;

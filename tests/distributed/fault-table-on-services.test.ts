@@ -13,7 +13,10 @@ const random = seededRandom(seed);
 afterAll(closeShared, 120_000);
 beforeAll(() => say(`fault table of a deployment: WEIR_FAULT_SEED=${seed}`));
 
-/** A fault is in the table when `npm run faults -- --distributed` has seen that Weir survives it. Here one of each kind happens, to save time. */
+/**
+ * The table in docs/faults.md lists the faults that Weir has survived in `npm run faults -- --distributed`. To save time, only one fault of each
+ * kind happens here.
+ */
 const table = namesOn(readFileSync(join(PROJECT_ROOT, 'docs/faults.md'), 'utf8'), 'distributed');
 for (const kind of DISTRIBUTED_KINDS) {
   const survived = kind.filter(({ name }) => table.has(name));

@@ -7,12 +7,12 @@ export interface Front {
 
 /** The paths that the control role serves. The gateway serves all other paths. */
 const CONTROL = /^[A-Z]+ \/(api\/admin|dashboard)/;
-/** A method and the beginning of a path, which are enough to select the target. */
+/** This many bytes contain the method and the beginning of the path, which are enough to select the target. */
 const HEAD_BYTES = 24;
 
 /**
- * One URL for a gateway and control, as behind a load balancer. Each connection is forwarded, byte for byte, to the target of
- * its first request.
+ * Serves a gateway and control under one URL, like a load balancer. The first request of each connection selects the target. All bytes of the
+ * connection are forwarded to it.
  */
 export async function startFront(control: string, gateway: string): Promise<Front> {
   const open = new Set<Socket>();

@@ -23,7 +23,7 @@ describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GA
     const { client, gateways } = weir();
     const site = await client.createSite();
     await client.must(200, 'PATCH', `/sites/${site}`, { limits: { events: LIMIT } });
-    // Each key has its own count. The requests that wait for the new limit use another key.
+    // Each API key has its own count. The requests that wait until the new limit applies use another key.
     const [{ key }, probe] = [await client.createKey(site), await client.createKey(site)];
     const sendTo = (url: string, sender: string) =>
       sendHttp(url, { path: '/api/v1/events', headers: bearer(sender), body: { name: 'x' } });

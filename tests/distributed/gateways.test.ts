@@ -28,14 +28,14 @@ async function statuses(count: number, urls: readonly string[], key: string): Pr
   return found;
 }
 
-/** Resolves with the milliseconds until `answer` has the status. */
+/** Waits until `answer` has the status. Resolves with the waiting time in milliseconds. */
 async function until(status: number, answer: () => Promise<HttpAnswer>): Promise<number> {
   const startedAt = performance.now();
   await eventually(`status ${status}`, async () => (await answer()).status === status);
   return Math.round(performance.now() - startedAt);
 }
 
-/** Checks a promised time by the median, because the slowest of many requests often shows only the load of the machine. */
+/** Checks that the median is below the promised time. The slowest request often shows only the load of the machine, so it has a higher limit. */
 function expectWithin(promisedMs: number, what: string, tookMs: readonly number[]): void {
   const sorted = tookMs.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
@@ -50,12 +50,13 @@ describeDistributed('several gateways', {}, (weir) => {
 
   test('rate limits are counted across gateways: 1,200 per minute for one key, not 2,400', async () => {
     const { key } = await weir().client.createKey(await weir().client.createSite());
-    // Each gateway has already answered one request, which `createKey` sent.
+    // `createKey` has already sent one request with this key to each gateway.
     const left = 1_200 - gateways().length;
     const found = await statuses(2_400, gateways(), key);
     expect((found[202] ?? 0) + (found[429] ?? 0)).toBe(2_400);
     expect(found[202]).toBeGreaterThanOrEqual(left);
-    // If Redis does not answer a gateway in time, that gateway counts the request only in its own memory.
+    // If Redis does not answer a gateway in time, this gateway counts the request only in its memory. Therefore a few more than 1,200 can be
+    // accepted.
     expect(found[202]).toBeLessThan(left + 100);
   });
 
@@ -123,7 +124,7 @@ describeDistributed('several gateways', {}, (weir) => {
       const upAt = performance.now();
       const backMs = (await Promise.all(asking)).map((at) => Math.round(at - upAt));
       expectWithin(2_000, `Kafka away (${fault}): 503`, tookMs);
-      // There are few values, so one slow connection on a busy machine can be the median.
+      // With only a few values, one slow connection on a busy machine can become the median. Therefore CI has a higher limit.
       expectWithin(
         process.env.CI === 'true' ? 5_000 : 1_000,
         `Kafka away (${fault}): accepted after its return`,

@@ -8,7 +8,7 @@ import { killAndRestart, roleVictims, serviceVictims, type Victim } from './vict
 const EVENTS_BEFORE = 500;
 const CLIENTS = 2;
 const PAUSE_MS = 10;
-/** The part of the kills that also kill the process that leads the replay. */
+/** The share of the kills that also kill control, which leads the replay. */
 const CONTROL_TOO = 0.5;
 
 jest.setTimeout(KILLS_TIMEOUT_MS);

@@ -11,28 +11,24 @@ const run = promisify(execFile);
 
 export type ServiceName = 'kafka' | 'redis' | 'clickhouse';
 
-/** One real service on loopback, for tests that break it. It keeps its address when it is restarted. */
+/** One real service on loopback. Tests stop or kill it. After a restart, it has the same address. */
 export interface Service {
   readonly address: string;
   /** The folder with the stored data and the log file of the service. */
   readonly folder: string;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Resolves when the process is dead, because a dying broker still accepts records. */
+  /** Resolves when the process has ended. Before that, a killed broker could still accept records. */
   kill9(): Promise<void>;
   /** Starts the service again with its stored data. Resolves when it answers. */
   up(): Promise<void>;
-  /** Deletes the stored data. May only be called while the service is down. */
+  /** Deletes the stored data. The service must be down. */
   wipe(): void;
-  /**
-   * Copies the stored data. The returned function replaces the stored data by that copy. Both may only be called while the
-   * service is down.
-   */
+  /** Copies the stored data, and returns a function that restores this copy. For both, the service must be down. */
   copy(): () => void;
 }
 
 /** The engines of a deployment. */
 export interface Engines {
-  /** The environment variables that make Weir use these engines. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -41,8 +37,8 @@ type Started<Name extends ServiceName> = Engines & Readonly<Record<Name, Service
 export type Services = Started<ServiceName>;
 
 /**
- * Why the services are not available on this machine; `undefined` if they are. Also `undefined` with CI=true, because the start then
- * installs what is missing.
+ * Why the services are not available on this machine; `undefined` if they are. With CI=true, always `undefined`, because `startServices` then
+ * installs missing services.
  */
 export function servicesProblem(): string | undefined {
   if (process.env.CI === 'true') return undefined;
@@ -62,7 +58,6 @@ const VARIABLES: Readonly<Record<ServiceName, string>> = {
   clickhouse: 'CLICKHOUSE_URL',
 };
 
-/** Starts a Kafka, a Redis and a ClickHouse. */
 export function startServices(kafkaPorts?: KafkaPorts): Promise<Services> {
   return startSome(['kafka', 'redis', 'clickhouse'], kafkaPorts);
 }
@@ -90,7 +85,7 @@ export async function startSome<Name extends ServiceName>(
   };
 }
 
-/** Files that a wipe keeps: the ports, with which infra/local starts the service again at the same address, and the log file. */
+/** Files that `wipe` keeps: the log file, and the ports. With the ports, infra/local starts the service again at the same address. */
 const KEPT = ['port', 'controller-port', 'advertised-port', 'log'];
 
 function openService(name: ServiceName, address: string, dir: string): Service {

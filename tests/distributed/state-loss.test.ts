@@ -13,7 +13,8 @@ const CLIENTS = 8;
 const REPEATED_SHARE = 0.2;
 const ROUND_MS = 60_000;
 /**
- * The probability that the test waits until the state is complete before the next loss. Other losses happen during a rebuild.
+ * The probability that the test waits for the complete rebuild of the state before the next loss. Otherwise the next loss happens during the
+ * rebuild.
  */
 const WHOLE_SHARE = 0.8;
 /** More than this number of keys are acknowledged between two losses. */
@@ -29,8 +30,8 @@ interface RepeatingLoad {
 }
 
 /**
- * Sends server events. A fifth of them repeat a key that was acknowledged before, with another user. The repeat can therefore be
- * in another partition.
+ * Sends server events. A fifth of them repeat a key that was acknowledged before, but with another user. The partition depends on the user, so a
+ * repeat can be in another partition.
  */
 function startRepeatingLoad(urls: readonly string[], key: string, random: () => number): RepeatingLoad {
   const acknowledged: string[] = [];
@@ -76,7 +77,7 @@ function startRepeatingLoad(urls: readonly string[], key: string, random: () => 
   };
 }
 
-/** For each enricher, the number of partitions that it still waits for. */
+/** For each enricher, the number of partitions whose state is not rebuilt yet. */
 function waiting(urls: readonly string[]): Promise<readonly number[]> {
   return Promise.all(
     urls.map(async (url) => {

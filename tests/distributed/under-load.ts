@@ -13,8 +13,8 @@ const SAMPLE_MS = 10;
 const CONNECTIONS_TRIED = 16;
 
 /**
- * Runs `fault` while 16 clients send and repeat events, and lets the clients continue after it. Then it compares every answer
- * with the tables. The output of the run names the fault and what it did.
+ * Runs `fault` while clients send and repeat events, and lets the clients continue for some time after it. Then compares every answer with the
+ * tables. Prints the name of the fault and what happened.
  */
 export async function underLoad(
   name: string,
@@ -64,8 +64,8 @@ export async function underLoad(
 }
 
 /**
- * Waits until all gateway processes know the key. On a busy machine, this takes longer than a second. Each connection can reach another process
- * of a gateway.
+ * Waits until all gateway processes know the key. On a busy machine, this takes longer than a second. Each new connection to a gateway can reach
+ * another of its processes, so several connections are tried.
  */
 async function keyIsKnown(urls: readonly string[], key: string): Promise<void> {
   const requests = Array.from({ length: CONNECTIONS_TRIED }, () => urls).flat();

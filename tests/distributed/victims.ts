@@ -2,15 +2,14 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 import type { Deployment } from './deployment.ts';
 import type { Service, Services } from './services.ts';
 
-/** A process that a test kills with SIGKILL. */
 export interface Victim {
   readonly name: string;
   kill9(): Promise<void>;
-  /** Starts the process again. Resolves when the process answers. */
+  /** Starts the process again. Resolves when it answers. */
   restart(): Promise<unknown>;
 }
 
-/** Every Weir process of a deployment. The first one is control, which leads replays and erasures. */
+/** All Weir processes of a deployment. The first one is control, which leads replays and erasures. */
 export function roleVictims({ gateways, enrichers, writers, control }: Deployment): readonly [Victim, ...Victim[]] {
   const named = (name: string, processes: readonly WeirProcess[]): Victim[] =>
     processes.map((process) => ({ name, kill9: process.kill9, restart: process.restart }));
@@ -18,7 +17,7 @@ export function roleVictims({ gateways, enrichers, writers, control }: Deploymen
   return [leader, ...named('gateway', gateways), ...named('enricher', enrichers), ...named('writer', writers)];
 }
 
-/** The services of a deployment. Redis is in the list twice: one entry restarts it with its data, and the other one without. */
+/** All services of a deployment. Redis is in the list twice: one entry restarts it with its data, the other one with empty data. */
 export function serviceVictims({ kafka, redis, clickhouse }: Services): readonly Victim[] {
   const named = (name: string, service: Service): Victim => ({
     name,
@@ -40,7 +39,7 @@ export function serviceVictims({ kafka, redis, clickhouse }: Services): readonly
   ];
 }
 
-/** Kills all of them, and starts them again when all are dead. Resolves with their names. */
+/** Kills all these processes. When all have ended, starts them again. Resolves with their names. */
 export async function killAndRestart(victims: readonly Victim[]): Promise<string> {
   await Promise.all(victims.map((victim) => victim.kill9()));
   await Promise.all(victims.map((victim) => victim.restart()));

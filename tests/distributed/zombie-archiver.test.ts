@@ -22,14 +22,14 @@ const ERASED = { headers: {}, value: new Uint8Array(0) };
 
 jest.setTimeout(6 * STEP_WITHIN_MS);
 
-/** A request that stores a segment. It was read completely, but not forwarded yet. */
+/** A request that stores a segment in the archive. The proxy has received it, but has not forwarded it. */
 interface HeldRequest {
   readonly name: string;
   /** Forwards the request and its answer. Resolves with the status of the answer. */
   release(): Promise<number | undefined>;
 }
 
-/** An HTTP server that forwards all requests to S3. It holds the first request that stores a segment, and calls `onHeld`. */
+/** A proxy that forwards all requests to S3. It holds the first request that stores a segment, and passes it to `onHeld`. */
 async function startHoldingProxy(target: string, onHeld: (request: HeldRequest) => void): Promise<Server> {
   let isArmed = true;
   const server = createServer(async (request, response) => {

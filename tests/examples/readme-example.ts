@@ -4,9 +4,7 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
 const LINES_MAX = 5;
 
-/**
- * The only example in README for this language, with the URL of this Weir. It has at most five lines, not counting blank ones.
- */
+/** Returns the only example in README for this language, with the URL of this Weir. It may have at most five lines that are not blank. */
 export function readmeExample(language: 'html' | 'js' | 'sh' | 'python', url: string): string {
   const readme = readFileSync(join(PROJECT_ROOT, 'README.md'), 'utf8');
   const found = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];

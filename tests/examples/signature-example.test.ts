@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** The page whose examples (section Identity verification) are run, for each language that is installed. */
+/** The examples in the section Identity verification of this page are run in each language that is installed. */
 const PAGE = readFileSync('docs/people-and-money.md', 'utf8');
-/** HMAC-SHA256('wis_test', '42'). identity-signature.test.ts checks that Weir accepts this value. */
+/** HMAC-SHA256 of the text '42' with the key 'wis_test'. identity-signature.test.ts checks that Weir accepts this value. */
 const SIGNATURE = '5b2f8a4cf89e7dcd6ec4800ad0e4234f1b1bba7f42b10c50373e09ce54233b08';
 
 const LANGUAGES: readonly (readonly [string, string, readonly string[], (code: string) => string])[] = [

@@ -23,7 +23,7 @@ async function weirCommand(weir: WeirProcess, code: number, ...args: readonly st
   return `${ended.stdout}${ended.stderr}`;
 }
 
-/** The number of archived raw records with this text. */
+/** Counts the archived records of `events.raw` that contain this text. */
 async function archivedWith(text: string): Promise<number> {
   const records = await archivedRecords(archive, 'events.raw');
   return records.filter(({ value }) => Buffer.from(value).includes(text)).length;

@@ -15,9 +15,7 @@ const ROUNDS = 4;
 const EVENTS_PER_ROUND = 300;
 const CLIENT_ADDRESS = '198.51.100.77';
 
-/**
- * Sends events while Weir is killed repeatedly. Then checks that every accepted event is in the archive once, in both topics.
- */
+/** Sends events while Weir is killed repeatedly. Then checks that the archive of each topic contains every accepted event exactly once. */
 async function archivesEverythingOnce(weir: WeirProcess, store: ObjectStore): Promise<void> {
   const { client } = weir;
   const site = await client.createSite();

@@ -103,7 +103,7 @@ test('a backup under load, restored into an empty folder: the same rows, and a b
       expect(sessions?.sessions).toBe(VISITORS);
       expect(sessions).toEqual((await client.sql(SESSIONS_OF_EVENTS))[0]);
       if (id !== undefined) continue;
-      // A repeat of an accepted event is still a duplicate, and a new one is stored.
+      // For the restored Weir, a repeat of an accepted event is still a duplicate. A new event is stored.
       const repeated = accepted.at(-1) as string;
       await client.events(key, { name: repeated, idempotency_key: repeated });
       expect((await client.events(key, { name: 'after the restore' })).status).toBe(202);
@@ -130,7 +130,7 @@ test('a kill during a backup leaves no snapshot, and the next backup is whole', 
   await weir.client.keyKnown(key);
   for (let round = 0; round < 3; round++) {
     await weir.client.must(201, 'POST', '/backups', { to: `file://${place}` });
-    // In the first two rounds, the kill comes when the writer has paused for the backup. In the third round, it comes as soon as the backup
+    // In the first two rounds, Weir is killed when the writer has paused for the backup. In the third round, it is killed as soon as the backup
     // has begun.
     if (round < 2)
       await eventually('the writer pauses', () => weir.output().split('writer: paused').length > round + 1);

@@ -8,7 +8,7 @@ import { type FileSystem, mountSmallDisk, type SmallDisk, whyNoMount } from './s
 const CLIENTS = 6;
 const RESERVE_MB = 64;
 const DISK_MB = 1024;
-/** The time in which Weir must resume. docs/operations.md promises 10 s; the machine of CI is slow and shared. */
+/** The time within which Weir must resume. docs/operations.md promises 10 s. The machine of CI is slow and shared, so it has more time. */
 const GOES_ON_WITHIN_MS = process.env.CI === 'true' ? 60_000 : 10_000;
 const ENV = { ...FAULTS_ENV, WEIR_DISK_RESERVE_MB: String(RESERVE_MB) };
 
@@ -70,13 +70,13 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   let probe = 0;
   const refused = await eventually('events to be refused', async () => {
     const answer = await weir.client.events(key, loadEvent(`probe-${round}-${probe++}`));
-    // Right after the fault, LMDB itself refuses a record, because the guard has not checked the free space yet.
+    // Waits until Weir's check of the free space refuses an event. Right after the fault, LMDB can refuse one before this check has run.
     return answer.status === 503 && answer.text.includes('disk is nearly full') ? answer : undefined;
   });
   expect(refused.headers['retry-after']).toBe('1');
   const ready = await sendHttp(weir.url, { path: '/readyz' });
   expect(ready.status).toBe(503);
-  // The answer can also have `notes`, because the enricher rebuilds its state after a failed write.
+  // The answer can also have `notes`: after a failed write, the enricher rebuilds its state.
   expect(ready.json).toMatchObject({ status: 'not ready', missing: ['disk space'] });
   expect(await readMetric(weir.url, 'weir_disk_full{disk="data folder"}')).toBe(1);
   expect((await weir.client.admin('GET', '/sites')).status).toBe(200);
@@ -89,7 +89,7 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   await eventually('SQL to answer again', sqlAnswers, GOES_ON_WITHIN_MS);
   const before = load.acknowledgedKeys.size;
   await eventually('events to be taken', () => load.acknowledgedKeys.size > before + CLIENTS, GOES_ON_WITHIN_MS);
-  // ClickHouse can still be restarted here: SQL may have answered before a failed write was noticed.
+  // ClickHouse may be restarting here: SQL can answer before ClickHouse notices that a write has failed.
   const stored = await eventually(
     'the rows to be counted',
     () => weir.client.number('SELECT count() FROM events'),

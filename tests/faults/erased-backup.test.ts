@@ -55,7 +55,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   }
   await client.settled();
   for (const folder of [place, other]) await weirCommand(weir, 0, 'backup', 'create', folder);
-  // Anna and Bob are erased after the backups were made.
+  // The backups contain Anna and Bob, who are erased now.
   await weirCommand(weir, 0, 'forget', '--site', site, '--user', 'anna');
   const list = join(makeFolder(), 'erased.json');
   writeFileSync(list, await weirCommand(weir, 0, 'forget', '--list', '--json'));
@@ -65,7 +65,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   expect(await weirCommand(weir, 0, 'forget', '--list')).toMatch(/erasure_.*\n.*erasure_/);
   await weir.stop();
 
-  // Each erasure has updated the list of erasures in `place`, where the scheduled backups are.
+  // Each erasure has also updated the list of erasures in `place`, because the scheduled backups go there.
   const fromPlace = join(makeFolder(), 'restored');
   const said = await weirCommand(weir, 0, 'backup', 'restore', place, fromPlace, '--id', old as string);
   expect(said).toContain('2 erasures that the backup does not have');
@@ -78,7 +78,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
   const second = await startWeir({ dataDir: fromOther });
   await erasedSince(second);
-  // After a kill, the erased persons do not come back either.
+  // After a kill and a restart, the persons are still erased.
   await second.kill9();
   await second.restart();
   await erasedSince(second);

@@ -2,7 +2,7 @@ import type { Load } from '@weir/testkit/load';
 import type { WeirProcess } from '@weir/testkit/weir-process';
 import { runProgram, TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
 
-/** Settings of a Weir in the tests of faults: no rate limits. */
+/** Settings of Weir in the fault tests: rate limits that no test reaches. */
 export const FAULTS_ENV = {
   RATE_LIMIT_COLLECT: '100000000',
   RATE_LIMIT_EVENTS: '100000000',
@@ -10,8 +10,8 @@ export const FAULTS_ENV = {
 };
 
 /**
- * Checks that every acknowledged event is stored exactly once, and that no event is stored twice. Also checks that the audit is
- * balanced, by SQL and with `weir audit`, that stamps agree with `sessions`, that there is no dead letter, and that each answer was expected.
+ * Checks that every acknowledged event is stored exactly once, and that no event is stored twice. Also checks that the audit is balanced (by SQL
+ * and by `weir audit`), that no visit has wrong stamps, that no dead letter exists, and that the load received no unexpected answer.
  */
 export async function expectExactlyOnce(
   weir: Pick<WeirProcess, 'client' | 'url'>,
@@ -37,7 +37,7 @@ export async function expectExactlyOnce(
   });
 }
 
-/** Selects the visits whose stamps (docs/glossary.md) differ from `sessions`. Compares only visits of which each row has a stamp. */
+/** Selects the visits whose stamps (docs/glossary.md) differ from their row of the view `sessions`. Ignores visits in which a row has no stamp. */
 export const VISITS_WITH_WRONG_STAMPS = `SELECT * FROM
   (
     SELECT site_id, session_id, sum(visit_new) AS n, sum(visit_bounces) AS b, sum(visit_seconds) AS s, any(visit_started) AS began, any(visit_entry) AS entry
@@ -65,7 +65,7 @@ async function countsOf(
   return counts;
 }
 
-/** Prints one line about a run, so that it is visible in the output of CI. */
+/** Prints one line, so that it is visible in the output of CI. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

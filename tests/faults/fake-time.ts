@@ -12,8 +12,8 @@ export function whyNoFakeTime(): string | undefined {
 }
 
 /**
- * The environment of a Weir whose system clock is changed by libfaketime. Timers and the monotonic clock are not affected. The clock of its ClickHouse
- * process does not change: ClickHouse asks the kernel for the time without the C library.
+ * The environment of a Weir whose system clock libfaketime changes. Timers and the monotonic clock do not change. The clock of its ClickHouse
+ * process does not change either, because ClickHouse reads the time by a system call, without the C library.
  */
 export function fakeTimeEnv(): Record<string, string> {
   return { LD_PRELOAD: findFaketime() ?? '', FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };

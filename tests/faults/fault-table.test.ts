@@ -11,6 +11,9 @@ const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
 afterAll(closeShared);
 beforeAll(() => say(`fault table: WEIR_FAULT_SEED=${seed}`));
 
-/** A fault is in the table when `npm run faults` has seen that Weir survives it. Each of them happens once, which takes a few minutes. */
+/**
+ * The table in docs/faults.md lists the faults that Weir has survived in `npm run faults`. Here each of them happens once, which takes a few
+ * minutes altogether.
+ */
 const table = namesOn(readFileSync(join(PROJECT_ROOT, 'docs/faults.md'), 'utf8'), 'embedded');
 for (const fault of EMBEDDED_FAULTS.filter(({ name }) => table.has(name))) testFault(fault, seed);

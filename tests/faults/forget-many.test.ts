@@ -80,7 +80,7 @@ async function namesOf(client: WeirClient, database: string, kind: string): Prom
   return (await client.sql(query)).map(({ name }) => String(name));
 }
 
-/** For each view, the number and a checksum of the rows whose outcome is not `erased`. */
+/** Returns the number of rows and a checksum for each view. Rows with the outcome `erased` are ignored. */
 async function checksums(client: WeirClient, database: string): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const view of await namesOf(client, database, VIEWS)) {
@@ -89,7 +89,7 @@ async function checksums(client: WeirClient, database: string): Promise<Readonly
     ).map(({ name }) => String(name));
     const where = columns.includes('outcome') ? "WHERE outcome != 'erased'" : '';
     const nonzero = view === 'books' ? ' AND records != 0' : '';
-    // `events.profile_id` comes from a dictionary, which is up to 60 seconds old.
+    // This column comes from a dictionary that ClickHouse updates with a delay of up to 60 seconds.
     const without = columns.filter((column) => view === 'events' && column === 'profile_id');
     const chosen = without.length === 0 ? '*' : `* EXCEPT (${without.join(', ')})`;
     const [row] = await client.sql(
@@ -101,7 +101,7 @@ async function checksums(client: WeirClient, database: string): Promise<Readonly
   return found;
 }
 
-/** The stored tables with rows of erased persons, and how many they have. */
+/** Returns the stored tables that contain a name of an erased person, with the number of their rows. */
 async function traces(client: WeirClient, database: string): Promise<Readonly<Record<string, number>>> {
   const found: Record<string, number> = {};
   for (const table of await namesOf(client, database, STORED)) {
@@ -113,7 +113,7 @@ async function traces(client: WeirClient, database: string): Promise<Readonly<Re
   return found;
 }
 
-/** The files in a folder that contain one of the names, with the number of different names in them. */
+/** Returns the files of a folder that contain one of the names, with the number of different names in each file. */
 async function filesWith(folder: string, names: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const patterns = join(home, 'patterns');
   writeFileSync(patterns, `${names.join('\n')}\n`);
@@ -213,13 +213,13 @@ test(`${GONE} persons are erased in one call, and nothing brings them back`, asy
       await restored.stop();
     }
 
-    // When ClickHouse starts, it removes the parts that an erasure has replaced. The remaining parts are those that SQL reads. Their files are
-    // compressed, and a search in them cannot find all names. Therefore SQL searches them too.
+    // When ClickHouse starts, it removes the old parts that the erasure has replaced. Only the parts that SQL reads remain. Their files are
+    // compressed, so a search in the files cannot find all names. Therefore `traces` searches with SQL too.
     expect(await weir.terminate()).toBe(0);
     await weir.restart();
     const replaced = "SELECT count() FROM system.parts WHERE database LIKE 'weir%' AND NOT active";
     await eventually('the replaced parts to be gone', async () => (await client.number(replaced)) === 0, WITHIN_MS);
-    // ClickHouse removes old folders now. `find` fails if one of them is removed while it searches, and then searches again.
+    // ClickHouse is removing the folders of old parts now. If a folder disappears while `find` runs, `find` fails and is run again.
     const hasDetached = async (): Promise<boolean> =>
       (await run('find', [join(weir.dataDir, 'clickhouse'), '-path', '*/detached/*'])).stdout !== '';
     const isGone = async (): Promise<boolean> => !(await hasDetached().catch(() => true));

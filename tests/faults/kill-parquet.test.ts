@@ -22,15 +22,14 @@ const DAYS = [3, 2];
 const SITES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
 const EVENTS = 400;
 const VISITORS = 20;
-/** At least this many parts are stored between two kills. */
+/** The archiver stores at least this many Parquet files between two kills. */
 const PARTS_PER_KILL = 2;
 const WITHIN_MS = 120_000;
 const CLOCK = pathToFileURL(join(__dirname, 'shift-clock.mjs')).href;
 
-/** Where a test keeps its data and its archive. */
 interface Place {
   readonly dataDir: string;
-  /** The settings of the archive. */
+  /** The settings of Weir for the archive. */
   readonly env: Readonly<Record<string, string>>;
   readonly archive: ObjectStore;
 }
@@ -60,7 +59,7 @@ async function namesOf({ archive }: Place, prefix: string): Promise<readonly str
   return names;
 }
 
-/** Stores events of each site, which Weir receives this number of days before today. */
+/** Starts Weir with a clock that is `daysAgo` days behind, and stores events of each site. */
 async function fillDay(place: Place, daysAgo: number, random: () => number): Promise<void> {
   const weir = await start(place, {
     NODE_OPTIONS: `--import ${CLOCK}`,
@@ -89,7 +88,7 @@ const isDone = async (weir: WeirProcess, erasureId: string): Promise<boolean> =>
   return true;
 };
 
-/** Compares the rows of all parts with those of the tables, and counts the rows of the erased visitor in the parts. */
+/** Compares the rows of all Parquet files with the rows of the tables. `erased`: the number of rows of the erased visitor in the files. */
 async function compareParts(
   place: Place,
 ): Promise<{ readonly same: boolean; readonly rows: number; readonly erased: number }> {
@@ -132,7 +131,7 @@ async function compareParts(
   }
 }
 
-/** The number of archived records of the site alpha that contain the ID of the visitor. */
+/** Counts the archived records of the site alpha that contain this visitor ID. */
 async function recordsOf(place: Place, visitor: string): Promise<number> {
   let found = 0;
   for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {

@@ -12,7 +12,7 @@ const LETTERS = 60;
 const STEP_WITHIN_MS = 180_000;
 const ENTRY = join(__dirname, '../../packages/embedded-clickhouse/src/clickhouse-server.ts');
 
-/** Runs a statement in the ClickHouse of a Weir that does not run. */
+/** Starts only the ClickHouse of a Weir that is stopped, and runs a statement in it. */
 async function command({ dataDir }: WeirProcess, statement: string): Promise<void> {
   const engine = await startEmbeddedClickhouse({ dataDir, entry: ENTRY, logger: createLogger('error') });
   await engine.ready();
@@ -49,7 +49,8 @@ test(`kill -9 at ${KILLS} moments while dead letters are redriven by two callers
     await weir.restart();
 
     let killing = true;
-    // A caller that gets no answer sends the same call again, as `weir dead-letters redrive` does. Each call redrives at most three letters.
+    // If a caller gets no answer, it sends the same request again, as `weir dead-letters redrive` does. Each request redrives (appends again) at
+    // most three dead letters.
     const callers = [1, 2].map(async () => {
       while (killing) {
         await fetch(`${weir.url}/api/admin/dead-letters/redrive`, {

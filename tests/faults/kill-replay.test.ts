@@ -6,7 +6,7 @@ import { KILLS_TIMEOUT_MS, killReplays, REPLAY_KILLS } from './replay-kills.ts';
 
 const CLIENTS = 4;
 const EVENTS_BEFORE = 2_000;
-/** With this pause, long runs do not store so many events that each replay takes minutes. */
+/** The load pauses this long between events. Without a pause, a long run would store so many events that each replay takes minutes. */
 const PAUSE_MS = 10;
 const CLICKHOUSE_ONLY = 0.3;
 

@@ -24,7 +24,7 @@ jest.setTimeout(4 * STEP_WITHIN_MS);
 
 const digestsOf = ({ client }: WeirProcess) => tableDigests((query) => client.sql(query), 'weir');
 
-/** Fills and archives one Weir. Then restores another Weir from the archive alone, and kills it several times meanwhile. */
+/** Fills one Weir and archives its records. Then restores a second Weir from this archive alone, and kills it several times during the restore. */
 async function restores(env: Readonly<Record<string, string>>, endpoint: string | undefined): Promise<void> {
   const { digests, site, events } = await archiveOne(env, endpoint);
   const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);

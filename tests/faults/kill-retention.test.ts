@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const KEEP_DAYS = 100;
 const STEP_WITHIN_MS = 180_000;
 
-/** Events of the last 400 days, of which some are payments. */
+/** Sends events with times in the last 400 days. Every fifth event is a payment. */
 async function putHistory(weir: WeirProcess, key: string, random: () => number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const events = Array.from({ length: 500 }, (_, nth) => ({

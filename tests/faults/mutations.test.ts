@@ -4,7 +4,8 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { MUTATIONS } from './failpoints/mutations.ts';
 import { EMBEDDED_FAULTS } from './suite/embedded-faults.ts';
 
-// `npm run faults -- --mutations` builds each mutation and runs the faults that must find it. These tests only check that this is possible.
+// `npm run faults -- --mutations` builds each mutation, and runs the faults that must find it. These tests only check that each mutation can be
+// applied, and that its faults exist.
 
 test.each(MUTATIONS)('mutation $name: each text that it replaces occurs once in its file', ({ edits }) => {
   for (const { file, find } of edits) {

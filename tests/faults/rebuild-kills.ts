@@ -23,7 +23,7 @@ export interface RebuildKills {
   readonly site: string;
   /** The installation to which a migration is added. */
   readonly root: string;
-  /** Kills the process of control, which runs the installation `root`, and possibly other processes. Resolves when all of them run again. */
+  /** Kills the process that runs control from the folder `root`, and possibly other processes. Resolves when all of them run again. */
   kill(random: () => number): Promise<void>;
 }
 
@@ -38,8 +38,8 @@ export function copyInstallation(): string {
 }
 
 /**
- * Adds a migration that rebuilds `records`, restarts control, and kills processes at REPLAY_KILLS random moments of the rebuild, under load.
- * Then it stops the load, and compares all tables with those of a replay that was not disturbed.
+ * Adds a migration that rebuilds `records`, and restarts control. Then kills processes at REPLAY_KILLS random moments of the rebuild, under load.
+ * Afterwards stops the load, and compares all tables with those of a replay without kills.
  */
 export async function killRebuild({ weir, load, site, root, kill }: RebuildKills): Promise<void> {
   const { client } = weir;
@@ -56,7 +56,7 @@ export async function killRebuild({ weir, load, site, root, kill }: RebuildKills
     phases.push((json as { readonly data?: { readonly phase: string } }).data?.phase ?? 'none');
     await kill(random);
   }
-  // On a busy machine, the rebuild would wait for the live records as long as the load goes on.
+  // A rebuild ends when it has processed all live records. On a busy machine, it could not catch up while the load continues.
   await load.stop();
   await eventually(
     'the rebuild to end',

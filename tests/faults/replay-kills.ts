@@ -5,7 +5,7 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
 import { expectExactlyOnce, say } from './exactly-once.ts';
 
-/** The number of kills in each test of replays. No step of a replay has more than one kill. A test of rebuilds has one kill more. */
+/** The number of kills in each test of replays. Each step of a replay has at most one kill. A test of rebuilds has one kill more. */
 export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 3);
 export const KILLS_TIMEOUT_MS = 900_000 + REPLAY_KILLS * 120_000;
 
@@ -18,7 +18,7 @@ export interface ReplayKills {
   readonly from: 'enriched' | 'raw';
   readonly load: Load;
   readonly site: string;
-  /** Kills one or more processes. Resolves when they run again. Returns their names. */
+  /** Kills one or more processes. Resolves with their names when they run again. */
   kill(random: () => number): Promise<string>;
 }
 
@@ -29,14 +29,14 @@ interface Replay {
   readonly wish: string | null;
 }
 
-/** The phases in which the tables have been exchanged. */
+/** The phase of a replay after its tables have been exchanged by a swap or an undo. */
 const EXCHANGED = { swap: 'swapped', undo: 'undone' } as const;
-/** Every fourth replay is dropped without a swap (docs/glossary.md), while it fills the shadow tables or soon after. */
+/** Every fourth replay is dropped without a swap, during or soon after the filling of the shadow tables (docs/glossary.md). */
 const DROPPED_EARLY_EVERY = 4;
 
 /**
- * Runs replays under load, each with the steps start, diff, swap, sometimes undo, and drop, and kills processes at one random moment of each
- * step until there were `REPLAY_KILLS` kills. Then it stops the load, and compares all tables with those of replays that were not disturbed.
+ * Runs replays under load until there were `REPLAY_KILLS` kills. Each replay has the steps start, diff, swap, sometimes undo, and drop. Processes
+ * are killed at one random moment of each step. Finally stops the load, and compares all tables with those of replays without kills.
  */
 export async function killReplays({ weir, from, load, site, kill }: ReplayKills): Promise<void> {
   const { client } = weir;
@@ -54,8 +54,8 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
   }
 
   /**
-   * Sends a command, and repeats it while a process restarts. A command whose answer was lost can be in force already: then a repeat is
-   * refused, and `isInForce` must be true.
+   * Sends a command, and repeats it while a process restarts. A command whose answer was lost may already have taken effect. Weir then refuses
+   * the repeat, and `isInForce` must be true.
    */
   const order = (
     method: string,
@@ -88,7 +88,10 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
     say(`replay from ${from}: kill ${killed.length}: ${killed.at(-1)}`);
   }
 
-  /** `command` is sent again if Weir refuses it. A kill in a swap can end the pause of the writers, and the swap is then refused. */
+  /**
+   * Waits until the replay has this phase. If Weir refuses `command`, sends it again: a kill during a swap can end the pause of the writers, and
+   * Weir then refuses the swap.
+   */
   const reaches = (phase: string, command?: 'swap' | 'undo'): Promise<boolean> =>
     eventually(
       `the phase ${phase}`,
@@ -140,8 +143,8 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
     await exchange('swap');
     await killDuring('swap');
     await reaches(EXCHANGED.swap, 'swap');
-    // A replay from raw is undone only in some rounds, and not in the last ones: the tables at the end must be those that a replay from raw
-    // has filled.
+    // At the end, the test compares tables that a replay from raw has filled. Therefore only some replays from raw are undone, and never the last
+    // ones.
     if (from === 'enriched' || (round % 2 === 1 && killed.length + 2 < REPLAY_KILLS)) {
       await exchange('undo');
       await killDuring('undo');

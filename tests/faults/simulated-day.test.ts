@@ -2,11 +2,11 @@ import { DISK_MB, whyNoDay } from './day/day-weir.ts';
 import { runDay } from './day/run-day.ts';
 import { say } from './exactly-once.ts';
 
-/** Two hours of the days that `npm run day` simulates, with a clock that goes about as fast as there. */
+/** The duration of the test in hours of the simulated clock, which goes about as fast as in `npm run day`. */
 const HOURS = 2;
 const MINUTES = 1.9;
 const WITHIN_MS = 900_000;
-/** More than the limit of `npm run day`, 1 GB, which runs with large SQL statements have exceeded by 0.2 GB. */
+/** `npm run day` has a limit of 1 GB. Runs with large SQL statements have exceeded that limit by 0.2 GB. */
 const MEMORY_MAX_BYTES = 1_500_000_000;
 
 const problem = whyNoDay();

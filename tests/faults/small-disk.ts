@@ -17,29 +17,28 @@ import { join } from 'node:path';
 
 export type FileSystem = 'ext4' | 'tmpfs';
 
-/** A separate file system that is small enough to be filled. */
+/** A separate file system, so small that a test can fill it. */
 export interface SmallDisk {
   /** A folder on this disk, for use as the data folder. */
   readonly folder: string;
   free(): number;
-  /** Fills the free space in small pieces, down to the last byte. Near the end, it is so slow that Weir checks the free space meanwhile. */
+  /** Fills the free space in small pieces, down to the last byte. The last pieces are so slow that Weir checks the free space between them. */
   fill(): void;
-  /** Fills the free space with one system call, as another program could. */
+  /** Fills the free space with one system call, so that Weir has no time to react. */
   takeAtOnce(): void;
-  /** Frees the space that the two methods above have filled. */
+  /** Frees the space that `fill` or `takeAtOnce` has filled. */
   release(): void;
-  /** Only for ext4. Drops everything that the file system has not written to the disk, and mounts it again. No process may use it. */
+  /** Only for ext4. Discards the data that the file system has not written to the disk, and mounts the disk again. No process may use the disk. */
   cutPower(): void;
-  /** Only for ext4. Makes the file system read-only, as after an error of the disk. Only `mountAgain` makes it writable. */
+  /** Only for ext4. Makes the file system read-only, as after an error of the disk. Only `mountAgain` makes it writable again. */
   abort(): void;
-  /** Only for ext4. Mounts the disk again. No process may use it. */
+  /** Only for ext4. Mounts the disk again. No process may use the disk. */
   mountAgain(): void;
   unmount(): void;
 }
 
-/** The first part of the names of the files that fill a disk. */
 const FILLER = 'filler';
-/** With less free space than this, `fill` pauses after each piece, because Weir checks the free space only four times per second. */
+/** If less space than this is free, `fill` pauses after each piece, because Weir checks the free space only four times per second. */
 const SLOW_BELOW_BYTES = 128 * 1024 * 1024;
 const SLOW_PIECE_BYTES = 4 * 1024 * 1024;
 const SLOW_PAUSE_MS = 30;
@@ -73,7 +72,7 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
   else {
     writeFileSync(image, '');
     truncateSync(image, megabytes * 1024 * 1024);
-    // No blocks are reserved for root, because the test runs as root.
+    // No blocks are reserved for root (`-m 0`): the test runs as root and could use them.
     execFileSync('mkfs.ext4', ['-q', '-m', '0', '-F', image], { stdio: 'pipe' });
     mountImage();
   }
@@ -104,14 +103,14 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
         writeSync(file, piece);
         Atomics.wait(pause, 0, 0, SLOW_PAUSE_MS);
       }
-      // Weir may free its reserve in the meantime. The later, repeated sizes fill that space too.
+      // Weir may free its reserve of disk space meanwhile. The sizes at the end of this list fill that space too.
       for (const bytes of [1 << 20, 1 << 16, 4096, 512, 1, 1 << 20, 4096, 1])
         writeUntilFull(file, Buffer.alloc(bytes, 1));
       closeSync(file);
     },
     takeAtOnce() {
-      // Weir may use space between the check and the system call. On tmpfs, a call that cannot get all of its bytes gets no bytes, so
-      // it is repeated with a smaller number.
+      // Weir may write between `free` and the system call. Then less space is free than requested. On tmpfs, such a call gets no space at all, so
+      // it is repeated with fewer bytes.
       let missed = 0;
       for (let nth = 0; nth < TAKES_MAX && free() > missed * MISSED_BYTES; nth++) {
         const before = free();
@@ -123,8 +122,8 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
       for (const name of readdirSync(root)) if (name.startsWith(FILLER)) rmSync(join(root, name));
     },
     cutPower() {
-      // Copies the image, which has only what was written to the disk so far. `umount` writes the rest to the old image. Then the copy
-      // replaces the old image.
+      // The image contains only the data that was written to the disk so far. `umount` would write the rest to it, so the test copies the image
+      // first. Then the copy replaces the image.
       const kept = `${image}-kept`;
       execFileSync('cp', ['--sparse=always', image, kept]);
       unmountWhenFree(root);

@@ -31,8 +31,8 @@ export const ADMIN_BODY = {
 };
 
 /**
- * The operations of the admin API, except those that stream (`live`, `export`), those that begin long work on all data (`replays`, `backups`),
- * and those of sessions. The parameter `wait` is left out.
+ * Returns the operations of the admin API, without the parameter `wait`. Excludes operations that stream (`live`, `export`), that begin long work
+ * on all data (`replays`, `backups`), or that sign in and out (`session`).
  */
 export async function readOperations(client: WeirClient): Promise<readonly Operation[]> {
   const { json } = await client.send({ path: '/openapi.json' });

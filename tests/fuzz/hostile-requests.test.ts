@@ -9,16 +9,16 @@ import { ADMIN_BODY, type Operation, readOperations } from './admin-operations-o
 import { bodyOf, headers, jsonText, nearly, word } from './hostile-values.ts';
 import { cut, exchange, requestBytes } from './raw-connection.ts';
 
-// Random requests to the ingestion endpoints and the admin API of a whole Weir. No answer is a 500, each error has the shape of its endpoint, the
-// process continues, its memory is bounded, and the audit finds nothing. WEIR_FUZZ_RUNS: each random test has one to five times this number of runs.
-// A failure prints the seed and the smallest request that fails.
+// Sends random requests to the ingestion endpoints and to the admin API of a Weir with all roles. Checks that no answer is a 500, that each error
+// has the format of its endpoint, that the process continues, that its memory is limited, and that the audit finds no error. Each random test has
+// one to five times WEIR_FUZZ_RUNS runs. A failure prints the seed and the smallest request that fails.
 
 const RUNS = Number(process.env.WEIR_FUZZ_RUNS ?? 60);
 const MEMORY_GROWTH_MIB_MAX = 400;
 
 let weir: WeirProcess;
 let site = '';
-/** The site that random requests to the admin API can change. */
+/** Random requests to the admin API may change this site. */
 let changed = '';
 let key = '';
 let operations: readonly Operation[] = [];
@@ -71,7 +71,7 @@ const IDENTIFY = {
   stripe_customer_id: 'c',
 };
 
-/** Whether the error of an answer has the shape of its endpoint (docs/api.md, Answers). */
+/** Whether an error has the format of its endpoint (docs/api.md, Answers). */
 function hasShape(path: string, { status, text, json, headers: answered }: HttpAnswer): boolean {
   if (status === 429) return true;
   if (status === 503) return answered['retry-after'] !== undefined;
@@ -188,7 +188,7 @@ describe('bytes of a connection', () => {
           const bytes = Buffer.concat(requests.map((request, nth) => wire(request, nth === requests.length - 1)));
           const statuses = await exchange(weir.url, cut(bytes, at), false);
           expect(statuses.filter((status) => status >= 500)).toEqual([]);
-          // After a 413, the connection is closed: the rest of its body is not read.
+          // After a 413, the server does not read the rest of the body and closes the connection. Later requests get no answer.
           if (!statuses.includes(413)) expect(statuses).toHaveLength(requests.length);
         },
       ),
@@ -217,7 +217,7 @@ describe('memory', () => {
   const anonymousMib = (): number =>
     Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${weir.pid()}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
-  /** Runs the work, and returns by how much the memory of the main process grew while it ran. */
+  /** Runs `work`. Returns how much the memory of the main process grew during this time, at most. */
   async function growthMib(work: () => Promise<unknown>): Promise<number> {
     const before = anonymousMib();
     let most = before;
@@ -254,7 +254,8 @@ describe('memory', () => {
       const growth = await growthMib(async () => {
         statuses = await sendAll();
       });
-      // The server answers before it has read the whole body. Depending on the moment, the client sees a lost connection.
+      // The server answers and closes the connection before it has read the whole body. Depending on the timing, the client sees only the closed
+      // connection.
       expect(statuses.filter((status) => ![413, 503, 'closed'].includes(status))).toEqual([]);
       expect(growth).toBeLessThan(MEMORY_GROWTH_MIB_MAX);
     }

@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-// Parts of random requests for the tests of this folder. JSON is generated as text, because a text can contain what no JavaScript value can:
-// numbers of any size, and the same key twice.
+// Generators for parts of random requests. They generate JSON as text, because JSON text can contain what a JavaScript object cannot: numbers of
+// any size, and the same key twice.
 
 const text = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
@@ -76,7 +76,7 @@ export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie)
   ),
 })).value;
 
-/** A body that is nearly as it should be: one to three fields have another value, are missing, are there twice, or are not in the template. */
+/** Generates a body that is nearly valid: one to three fields have another value, are missing, occur twice, or are not in the template. */
 export function nearly(template: Readonly<Record<string, unknown>>): fc.Arbitrary<string> {
   const names = Object.keys(template);
   const fields = names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(template[name])}`);

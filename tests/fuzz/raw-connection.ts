@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { openSocket } from '@weir/testkit/http-client';
 
 /**
- * Writes the pieces, each on its own. Resolves with the statuses of all answers when the connection is closed. `ends`: the client closes
- * its side after the last piece. Node then drops answers that are not ready.
+ * Writes each piece separately. When the connection is closed, resolves with the statuses of all answers. `ends`: the client closes its side
+ * after the last piece. Node then drops answers that are not ready.
  */
 export async function exchange(url: string, pieces: readonly Buffer[], ends: boolean): Promise<readonly number[]> {
   const socket = openSocket(url);
@@ -31,7 +31,7 @@ export const cut = (bytes: Buffer, at: readonly number[]): Buffer[] => {
   return [0, ...points].map((from, index) => bytes.subarray(from, points[index] ?? bytes.length));
 };
 
-/** A request of an ingestion endpoint. `isLast`: it asks the server to close the connection after the answer. */
+/** Returns the bytes of a request to an ingestion endpoint. `isLast`: the request asks the server to close the connection after the answer. */
 export function requestBytes([path, json, chunked]: [string, string, boolean], key: string, isLast: boolean): Buffer {
   const body = Buffer.from(json);
   const head = `POST ${path} HTTP/1.1\r\nHost: w\r\nContent-Type: application/json\r\nAuthorization: Bearer ${key}\r\n${isLast ? 'Connection: close\r\n' : ''}`;

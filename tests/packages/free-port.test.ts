@@ -5,7 +5,7 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
 const FIRST_PORT = 11_000;
 const PORTS = 21_000;
-/** Prints the result of `freePort`. Its first random number is `share`, and each further one selects the next higher port. */
+/** A program that prints the result of `freePort`. `Math.random` first returns `share`. Each further call selects the next higher port. */
 const PROGRAM = `
 const [share] = process.argv.slice(-1).map(Number);
 let next = share;

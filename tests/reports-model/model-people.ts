@@ -58,8 +58,8 @@ export function expectedTables(model: Model): object {
 }
 
 /**
- * Groups the times of rows by ID, and leaves out the ID itself: the model cannot know which ID Weir makes. Rows without an ID are in the
- * group `none`.
+ * Groups the times of rows by ID. The result does not contain the IDs, because the model does not know the IDs that Weir makes. `none` has the
+ * times of rows without an ID.
  */
 export function groupsOf(pairs: readonly (readonly [id: string, at: number])[]): object {
   const groups = new Map<string, number[]>();
@@ -90,7 +90,7 @@ function eventAct({ visitor, user, at, receivedAt }: ModelRow): Act {
   };
 }
 
-/** The expected attribution of a payment. It depends on the visitor and the session that the server sent, not on those that Weir found. */
+/** The expected attribution of a payment. It uses the visitor and the session that the server sent, not those that Weir found. */
 function paymentOf({ visits }: Model, identifies: readonly Identify[], { sent, at }: ModelRow): object[] {
   if (sent.kind !== 'server' || sent.amount === '') return [];
   const story = {

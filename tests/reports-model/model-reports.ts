@@ -102,8 +102,8 @@ interface Selected {
 const within = ({ from, to }: Period, ms: number): boolean => ms >= from && ms < to;
 
 /**
- * Whether a row passes a filter. A filter on what a visitor has done compares the pageviews or events of the row's visitor in `all`. Any other filter
- * compares the values of the row.
+ * Returns whether a row passes the filter. Filters such as `done_event` select the row by its visitor: they compare all pageviews or events of
+ * this visitor in `all`. Other filters compare the values of the row itself.
  */
 function passing(filter: Filter, all: readonly ModelRow[]): (row: ModelRow) => boolean {
   const { dimension, operator } = filter;
@@ -227,7 +227,7 @@ export function expectedBreakdown(model: Model, question: Question, now: number)
   };
 }
 
-/** The rows of the period that the report leaves out, by reason. */
+/** The number of rows of the period that the report does not count, for each reason. */
 function leftOut(model: Model, question: Question, period: Period): object {
   if (!question.explain) return {};
   const { hits } = select(model, question, period);
@@ -246,7 +246,10 @@ function leftOut(model: Model, question: Question, period: Period): object {
   return { left_out };
 }
 
-/** The expected numbers of records that were received in the period and have no row, by reason. Receipt is counted by the minute. */
+/**
+ * For each reason, the expected number of records that were received in the period and have no row. Times of receipt have the precision of a
+ * minute.
+ */
 function neverStored({ dropped }: Model, { from, to }: Period): readonly object[] {
   const MINUTE_MS = 60_000;
   const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS;

@@ -15,7 +15,7 @@ export interface ModelRow {
   /** The name of the event. Empty for a pageview. */
   readonly name: string;
   readonly visitor: string;
-  /** The visit that the row belongs to; empty if it belongs to no visit. The visits of bots are not in `Model.visits`. */
+  /** Identifies the visit of the row. Empty if the row belongs to no visit. The visits of bots are not in `Model.visits`. */
   session: string;
   readonly user: string;
   readonly bot: string;
@@ -40,15 +40,15 @@ export interface Model {
   readonly history: History;
   readonly rows: readonly ModelRow[];
   readonly visits: ReadonlyMap<string, ModelVisit>;
-  /** The times of receipt of the hits that the exclusion rule drops. */
+  /** The times of receipt of the hits that the site's exclusion rule drops. */
   readonly dropped: readonly number[];
   /** Server events that repeat an idempotency key: the gateway answers that they are duplicates. */
   readonly duplicates: ReadonlySet<Sent>;
 }
 
 /**
- * A visit, computed from those of its hits that have arrived so far. `anchor` is the time of one of these hits. It identifies a visit
- * without a session ID, because `start` can change when more hits arrive.
+ * A visit, computed from the hits that have arrived so far. `anchor` is the time of one of its hits. It identifies a visit without a session ID:
+ * `start` cannot, because it can change when more hits arrive.
  */
 interface Known {
   readonly anchor: number;
@@ -56,7 +56,7 @@ interface Known {
   readonly last: number;
 }
 
-/** The time at which all lines of access logs are received. All other records are received before it. */
+/** All lines of access logs are received at this time. All other records are received before it. */
 export const importedAt = ({ base }: History): number => base + 5 * DAY_MS;
 export const isLine = (hit: Hit): boolean => hit.person.mode === 'imported';
 export const isInternal = ({ name }: Pick<ModelRow, 'name'>): boolean => name.startsWith('$');
@@ -66,7 +66,7 @@ export function modelOf(history: History): Model {
   const dropped: number[] = [];
   const duplicates = new Set<Sent>();
   const keys = new Set<string>();
-  /** The hits that have arrived so far, by visitor, and by session ID where one was sent. */
+  /** The times of the hits that have arrived so far: for each visitor, by session ID (empty if no session ID was sent). */
   const arrived = new Map<string, Map<string, number[]>>();
   const lastVisitor = new Map<string, string>();
 
@@ -74,7 +74,10 @@ export function modelOf(history: History): Model {
     [...(arrived.get(visitor) ?? [])].flatMap(([session, times]) =>
       (session === '' ? clusters(times) : [spanOf(times)]).map((known) => ({ session, ...known })),
     );
-  /** The visit at a time: a visit that has not ended then, otherwise one that begins within the next 30 minutes. */
+  /**
+   * Returns the visit to which an event at this time belongs: a visit that has not ended at this time, otherwise one that begins within the next
+   * 30 minutes.
+   */
   const visitAt = (visitor: string, at: number) => {
     const all = knownVisits(visitor).toSorted((a, b) => b.start - a.start);
     return (
@@ -82,7 +85,7 @@ export function modelOf(history: History): Model {
       all.find(({ start }) => at < start && at >= start - IDLE_MS)
     );
   };
-  /** A visitor without an ID keeps the ID of the day before until 04:00 UTC, or until 30 minutes without a hit. */
+  /** A cookieless visitor keeps the ID of the day before until 04:00 UTC, or until the visitor has been idle for 30 minutes. */
   const visitorOfHit = (hit: Hit): string => {
     const { mode, agent, network } = hit.person;
     if (mode === 'named' || mode === 'unnamed') return visitorOf(hit.person);
@@ -163,8 +166,8 @@ const ANCHOR = '@';
 const anchorOf = (visitor: string, at: number): string => `${visitor}${ANCHOR}${at}`;
 
 /**
- * The final name of a visit whose hits have no session ID: it contains the time of the first hit, which is known only when all
- * hits have arrived.
+ * The final name of a visit whose hits have no session ID. It contains the time of the first hit, which is known only after all hits have
+ * arrived.
  */
 function finalSession(session: string, arrived: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>): string {
   if (!session.includes(ANCHOR)) return session;

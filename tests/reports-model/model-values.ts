@@ -2,14 +2,14 @@ import type { Model, ModelRow, ModelVisit } from './model-rows.ts';
 import { BOT_REASON } from './sent-parts.ts';
 
 const OF_THE_VISIT = ['entry', 'exit', 'source', 'channel', 'referrer'];
-/** The dimensions that list rows without a value, under the empty text. */
+/** Dimensions whose breakdown also lists the rows without a value, as the empty text. */
 export const LISTS_EMPTY = [
   ...['source', 'channel', 'referrer', 'country', 'region', 'city', 'language'],
   ...['browser', 'browser_version', 'os', 'os_version', 'device'],
 ];
-/** The filters on what a visitor has done. */
+/** True for the filters that select visitors by their events or pageviews. */
 export const isDone = (dimension: string): boolean => dimension === 'done_event' || dimension === 'viewed_page';
-/** The values of a row for a filter on what a visitor has done. Empty if the row is not of this kind. */
+/** The values of a row that such a filter compares. Empty if the row is not an event (`done_event`) or not a pageview (`viewed_page`). */
 export function doneValues({ name, values }: ModelRow, dimension: string): readonly string[] {
   if (dimension === 'done_event') return name === '' ? [] : [name];
   return name === '' ? [values.page ?? ''] : [];

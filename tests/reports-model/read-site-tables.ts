@@ -5,8 +5,8 @@ const MS = 'toUnixTimestamp64Milli';
 const OF_SITES = 'WHERE site_id IN {sites:Array(String)}';
 
 /**
- * The tables of each of these sites, in the form of `expectedTables` (model-people.ts). One query reads a table for all sites: on small tables, a
- * query costs the same for one site as for many.
+ * Reads the tables of these sites. The returned function gives the tables of one site, in the form of `expectedTables` (model-people.ts). One
+ * query reads a table for all sites: on small tables, it takes as long as for one site.
  */
 export async function readSiteTables({ sql }: WeirClient, sites: readonly string[]): Promise<(site: string) => object> {
   const read = async (query: string) => {

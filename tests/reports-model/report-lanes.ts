@@ -29,7 +29,10 @@ import {
 } from './sent-history.ts';
 import { BOT, DROPPED_PATH, SITE_URL } from './sent-parts.ts';
 
-/** A gateway and the admin API with their own clock, which the test sets: each hit is received at the time that its history has for it. */
+/**
+ * A gateway and an admin API with their own clock. The test sets the clock before each hit to the time of receipt that the hit has in its
+ * history.
+ */
 export interface Lane {
   now: number;
   readonly client: WeirClient;
@@ -39,14 +42,14 @@ export interface Lane {
 
 export interface Lanes {
   readonly lanes: readonly Lane[];
-  /** Resolves when all records that were answered are in the tables. */
+  /** Resolves when the tables contain all records that were answered. */
   settled(): Promise<void>;
-  /** Builds days of a site (docs/glossary.md) if possible: reports then read slots instead of rows. Resolves with the number of built days. */
-  buildSlots(site: string): Promise<number>;
   /**
-   * Switches failures of the location lookup on or off. While it fails, each record with an address that was not looked up before becomes a
-   * dead letter.
+   * Builds slots (docs/glossary.md) for days of a site if possible. Reports then read the slots of these days instead of the rows. Resolves with
+   * the number of built days.
    */
+  buildSlots(site: string): Promise<number>;
+  /** Makes the location lookup fail, or ends this. While it fails, each record becomes a dead letter, unless its address was looked up before. */
   failPlaces(fail: boolean): void;
   close(): Promise<void>;
 }
@@ -57,8 +60,8 @@ const SETTLED_WITHIN_MS = 300_000;
 const DRAIN_MS = 30_000;
 
 /**
- * Lanes on one log, one enricher, one writer and one embedded ClickHouse. Histories of two lanes are sent at the same time. If
- * `dashboardDir` is the folder of the built dashboard, each lane serves it.
+ * Opens lanes that share one log, one enricher, one writer and one embedded ClickHouse. A test can send a history to each lane at the same time.
+ * `dashboardDir`: the folder of the built dashboard, which each lane then serves.
  */
 export async function openLanes(count: number, dashboardDir = ''): Promise<Lanes> {
   const engines = await openControlHarness();
@@ -180,7 +183,7 @@ async function sendHistory(lane: Lane, history: History): Promise<string> {
   return site;
 }
 
-/** The lines of access logs that arrive one after the other from this index on. They are sent as one file. */
+/** The consecutive lines of access logs from this index on. They are sent as one file. */
 function linesFrom({ sent }: History, from: number): readonly Hit[] {
   const lines: Hit[] = [];
   for (const one of sent.slice(from)) {

@@ -12,7 +12,7 @@ export interface Filter {
   readonly values: readonly string[];
 }
 
-/** One request to `stats`, or to `breakdown` where `dimension` is not empty. */
+/** A request to `stats`, or, if `dimension` is not empty, to `breakdown`. */
 export interface Question {
   readonly period: string | undefined;
   readonly from: string | undefined;
@@ -33,7 +33,7 @@ const agentValues = (name: keyof (typeof BOT)['values']): readonly string[] =>
   [...AGENTS, BOT].map(({ values }) => values[name]);
 const networkValues = (name: keyof (typeof NETWORKS)[number]['values']) => NETWORKS.map(({ values }) => values[name]);
 
-/** Every dimension, with values for filters. The histories can contain most of these values. */
+/** Every dimension, with values for its filters. Most of these values can occur in a history. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   ...{ page: PATHS, entry: PATHS, exit: PATHS, hostname: ['example.com'], language: LANGUAGES },
   ...Object.fromEntries(['source', 'channel', 'referrer', ...UTM_TAGS].map((name) => [name, linkValues(name)])),
@@ -46,7 +46,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   ...{ 'property:trial': ['true', 'false'], 'property:cart.total': ['0', '1'], 'property:none': ['x'] },
 };
 export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
-/** The dimensions that are only for filters, with values. */
+/** The dimensions that exist only as filters, with values. */
 const DONE_VALUES: Readonly<Record<string, readonly string[]>> = { done_event: EVENT_NAMES, viewed_page: PATHS };
 const DONE = Object.keys(DONE_VALUES);
 
@@ -70,7 +70,7 @@ const filterOn = (model: Model): fc.Arbitrary<Filter> =>
       const others = [...(VALUES[dimension] ?? DONE_VALUES[dimension] ?? []), 'unknown', ''];
       const known = fromHistory && held.length > 0 ? held : others;
       const chosen = picked.map((index) => known[index % known.length] ?? '');
-      // These dimensions have no empty value.
+      // These filters do not allow an empty value.
       const values = isDone(dimension) ? chosen.map((value) => value || 'unknown') : chosen;
       if (operator === 'is' || operator === 'is_not') return { dimension, operator, values };
       const part = (value: string): string => {
@@ -122,7 +122,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         period: 'period' in span ? span.period : undefined,
         ...spanOf(span, model.history.base, model.history.zone),
         interval: isLong && interval === 'hour' ? 'day' : interval,
-        // A period that begins at a time of day is compared with the same local time a year before. The model does not compute local times.
+        // If a period begins at a time of day, the comparison begins at the same local time a year before. The model cannot compute local times.
         compare: isMoment && compare === 'previous_year' ? 'previous_period' : compare,
         dimension: '',
         order: `${metric}:${direction}`,
@@ -146,7 +146,7 @@ function spanOf(
   return { from: new Date(from).toISOString(), to: new Date(from + span.lengthMs).toISOString() };
 }
 
-/** The path of a question below the site, for example `/stats?period=7d`. */
+/** The path of a question in the admin API, after the part with the site, for example `/stats?period=7d`. */
 export function pathOf(question: Question): string {
   const { period, from, to, interval, compare, bots, explain, filters, dimension, order, limit, page } = question;
   const escaped = (text: string): string => text.replace(/[\\,:]/g, '\\$&');

@@ -8,8 +8,8 @@ import { DIMENSIONS, pathOf, type Question, question } from './report-questions.
 import { type History, history } from './sent-history.ts';
 
 /**
- * Compares the reports and tables of random histories with a model in plain TypeScript. `WEIR_MODEL_CASES` sets the number of
- * histories. `WEIR_MODEL_SEED` sets the seed of the first one; each next one has the next seed. A failure prints its seed.
+ * The number of random histories (`WEIR_MODEL_CASES`). For each history, the reports and tables are compared with a model in plain TypeScript.
+ * `WEIR_MODEL_SEED` sets the seed of the first history; each further history has the next seed. A failure prints its seed.
  */
 const CASES = Number(process.env.WEIR_MODEL_CASES ?? 12);
 const FIRST_SEED = Number(process.env.WEIR_MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -32,17 +32,17 @@ interface Case {
   readonly questions: readonly Question[];
 }
 
-/**
- * Generates the case of a seed. `noBias` is needed, because otherwise the first value that a generator of fast-check returns is
- * usually small.
- */
+/** Generates a history and its questions from a seed. Without `noBias`, fast-check would usually return a small first value. */
 function caseOf(seed: number): Case {
   const [made] = fc.sample(fc.noBias(history), { seed, numRuns: 1 });
   if (made === undefined) throw new Error('fast-check generated nothing');
   return { seed, history: made, questions: questionsOf(made, seed) };
 }
 
-/** Some questions to `stats`, and some to `breakdown`. The dimensions take turns, so that few histories are enough for all. */
+/**
+ * Generates questions to `stats` and to `breakdown`. The dimension changes from question to question, so that a few histories cover all
+ * dimensions.
+ */
 function questionsOf(made: History, seed: number): readonly Question[] {
   return fc.sample(fc.noBias(question(modelOf(made))), { seed, numRuns: QUESTIONS }).map((asked, index) => {
     const dimension = index % 3 === 0 ? '' : (DIMENSIONS[(seed * QUESTIONS + index) % DIMENSIONS.length] ?? '');
@@ -76,7 +76,7 @@ async function differenceOf(lane: Lane, site: string, tables: object, model: Mod
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** The answer of a report in the form of the model: times are Unix milliseconds, and the fields that repeat the request are left out. */
+/** The answer of a report in the form of the model: times are Unix milliseconds, and fields that repeat the request are omitted. */
 function shownOf(data: Answer): object {
   const { totals, buckets, rows, has_more, comparison, explain, from, to } = data;
   const span = { from: Date.parse(String(from)), to: Date.parse(String(to)) };
@@ -104,7 +104,7 @@ function isEqual(found: unknown, wanted: unknown): boolean {
   }
 }
 
-/** Every second history is answered from slots (docs/glossary.md), as far as slots can answer its questions. */
+/** For every second history, the reports read slots (docs/glossary.md), if slots can answer the question. */
 const readsSlots = (seed: number): boolean => seed % 2 === 0;
 let builtDays = 0;
 
@@ -134,12 +134,12 @@ async function runCases(cases: readonly Case[]): Promise<(Case & { readonly diff
   return failed;
 }
 
-/** The time at which the reports are requested: on the last day of the history, or up to two days later. */
+/** The present time for the reports of a history: on its last day, or up to two days later. */
 function nowOf({ seed, history: { base } }: Case): number {
   return base + 2.5 * 86_400_000 + ((seed * 7_919) % (2 * 86_400_000));
 }
 
-/** Removes records from a failing history as long as it fails. Keeps the question that failed. */
+/** Makes a failing history shorter: removes records as long as the history still fails. Keeps only the question that failed. */
 async function shrunk(failing: Case & { readonly difference: Difference }) {
   let smallest = failing;
   let runs = 0;
@@ -157,7 +157,7 @@ async function shrunk(failing: Case & { readonly difference: Difference }) {
   return smallest;
 }
 
-/** A failing history as text, with one line for each record. The fields `values` and `text` are left out, so that the lines are short. */
+/** A failing history as text, with one line per record. Omits the fields `values` and `text`, which would make the lines long. */
 function shownHistory({ zone, base, sent }: History): string {
   const short = (name: string, value: unknown): unknown => (name === 'values' || name === 'text' ? undefined : value);
   return [`zone ${zone}, base ${base}`, ...sent.map((one) => JSON.stringify(one, short))].join('\n');

@@ -16,8 +16,8 @@ import {
 } from './sent-parts.ts';
 
 /**
- * How a visitor is known. `named`: the hits have a visitor ID and a session ID, as those of the snippet. `unnamed`: they have only
- * a visitor ID. `cookieless`: neither. `imported`: lines of an access log.
+ * Which IDs the hits of a visitor have. `named`: a visitor ID and a session ID, like hits of the snippet. `unnamed`: only a visitor ID.
+ * `cookieless`: neither. `imported`: neither, and the hits are lines of an access log.
  */
 type Mode = 'named' | 'unnamed' | 'cookieless' | 'imported';
 
@@ -32,7 +32,7 @@ export interface Person {
 interface Common {
   /** The time of the event in Unix milliseconds. Unique within a history. */
   readonly at: number;
-  /** The delay of the record's arrival after its time. Records arrive in the order of `at + lateMs`. */
+  /** The record arrives this long after its time. Records arrive in the order of `at + lateMs`. */
   readonly lateMs: number;
 }
 export interface Hit extends Common {
@@ -48,7 +48,7 @@ export interface Hit extends Common {
 export interface ServerEvent extends Common {
   readonly kind: 'server';
   readonly name: string;
-  /** The visitor ID that was sent. Empty if no visitor ID was sent. */
+  /** The visitor ID in the request; empty if it has none. */
   readonly visitor: string;
   readonly session: string;
   readonly user: string;
@@ -73,14 +73,14 @@ export interface History {
   readonly zone: string;
   /** The start of the three days of the history. */
   readonly base: number;
-  /** Everything that is sent, in the order of arrival. */
+  /** All records, in the order of arrival. */
   readonly sent: readonly Sent[];
 }
 
 export const HISTORY_MS = 3 * DAY_MS;
 const USERS = ['ada', 'bob'] as const;
 
-/** Each zone with some days: days on which its clock changes, on which a year or a month begins, or ordinary days. */
+/** Time zones, each with some days: days with a clock change, days on which a year or a month begins, or ordinary days. */
 const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ['Asia/Kolkata', ['2026-03-01', '2026-05-12']],
   ['America/St_Johns', ['2026-03-08', '2026-11-01']],
@@ -127,7 +127,8 @@ const properties = fc.record(
 );
 
 /**
- * Distances of a visit's first hit from a midnight or a clock change, so that some visits begin exactly at midnight or continue over it.
+ * The distance of a visit's first hit from a midnight or a clock change. With these values, some visits begin exactly at midnight or continue
+ * over it.
  */
 const nearEdgeMs = fc.oneof(
   fc.constantFrom(-31 * MINUTE_MS, -29 * MINUTE_MS, -1, 0, 1, 10 * MINUTE_MS),
@@ -266,7 +267,7 @@ export const history: fc.Arbitrary<History> = fc
     return { zone, base, sent };
   });
 
-/** Times near which many visits begin: midnights of UTC and of the local clock, and clock changes. */
+/** Times near which many visits begin: midnights (UTC and local), and clock changes. */
 function edgesOf(base: number, zone: string): readonly number[] {
   const midnights = [1, 2].flatMap((days) => [
     Math.floor((base + days * DAY_MS) / DAY_MS) * DAY_MS,

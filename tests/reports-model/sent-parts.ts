@@ -1,5 +1,5 @@
-// This file lists the parts of which the generated histories consist (browsers, networks, links), each with the column values that are
-// expected for it. Other tests check the enrichment itself.
+// The parts of the generated histories: browsers, networks and links, each with the column values that Weir must store for it. Other tests check
+// the enrichment itself.
 
 /** A person's browser, or a bot. */
 export interface Agent {
@@ -93,7 +93,7 @@ export const LINKS: readonly Link[] = [
 export const NO_LINK = link('', '', { channel: '' });
 
 export const PATHS = ['/', '/', '/pricing', '/docs/a', '/docs/b', '/a,b:c', "/o'brien"] as const;
-/** An exclusion rule of each site drops the hits of this path. */
+/** Each site has an exclusion rule that drops hits with this path. */
 export const DROPPED_PATH = '/hidden';
 export const EVENT_NAMES = ['signup', 'paid', '$engagement'] as const;
 export const LANGUAGES = ['', 'en', 'de-DE'] as const;

@@ -5,7 +5,7 @@ export interface PlacedRecord extends StoredRecord {
   readonly partition: number;
 }
 
-/** Reads all records of a topic that retention has not removed. */
+/** Reads all records of a topic that the log still has. */
 export async function readAll(log: EventLog, topic: string): Promise<readonly PlacedRecord[]> {
   const positions = await log.positions(topic, GROUP_WRITER);
   const records = positions.map(async ({ partition, first }) =>
@@ -14,7 +14,6 @@ export async function readAll(log: EventLog, topic: string): Promise<readonly Pl
   return (await Promise.all(records)).flat();
 }
 
-/** Reads the rows of a table of the log. */
 export async function rowsOf(log: EventLog, name: string): Promise<readonly (readonly [string, string])[]> {
   const table = await log.openTable(name);
   const rows = [...table.entries()];

@@ -15,7 +15,7 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { type PlacedRecord, readAll, rowsOf, text } from './placed-record.ts';
 import { CLIENT_ADDRESS, sendSomeTraffic } from './some-traffic.ts';
 
-/** The tests compare this page, schemas/topics, @weir/records and the examples with the records of a running Weir. */
+/** The tests compare four things with the records of a running Weir: this page, schemas/topics, @weir/records, and the examples. */
 const PAGE = readFileSync('docs/topics.md', 'utf8');
 const VERSION = String(RECORDS_COLUMNS_VERSION);
 const SCHEMAS = join(PROJECT_ROOT, 'schemas/topics');
@@ -43,7 +43,7 @@ let tables: Readonly<Record<string, readonly (readonly [string, string])[]>>;
 beforeAll(async () => {
   weir = await startWeir();
   siteId = await sendSomeTraffic(weir);
-  // Appends a repeat and damaged bytes, because no caller can cause these with one gateway.
+  // Appends a repeated record and damaged bytes directly to the log. With one gateway, no request can cause these.
   await withLog(async (log) => {
     const keyed = (await readAll(log, TOPIC_RAW)).find((record) => text(record).includes('order-2'));
     await log.append(TOPIC_RAW, [
@@ -59,7 +59,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => weir.stop());
 
-/** Opens the log of Weir while Weir is stopped. */
+/** Stops Weir, opens its log, calls `work`, and starts Weir again. */
 async function withLog(work: (log: EventLog) => Promise<void>): Promise<void> {
   await weir.terminate();
   const folder = join(weir.dataDir, 'log');
@@ -116,7 +116,7 @@ describe('records', () => {
         kinds.add(key.split('/')[0] ?? '');
       }
     }
-    // The gateway writes the last use of a key some time after the request.
+    // The gateway stores the last use of a key some time after the request, so this kind may be missing.
     kinds.delete('use');
     expect(kinds).toEqual(new Set(['site', 'key', 'exclusion', 'import', 'salt']));
   });
@@ -176,7 +176,7 @@ describe('ClickHouse', () => {
   });
 
   test('the table and the view have the columns of each row once, and no other outcomes and versions', async () => {
-    // This table has those columns of a Kafka table that the view needs.
+    // This table replaces a Kafka table. It has only the columns that the view needs.
     await run(
       'CREATE TABLE enriched_queue (line String, `_headers.name` Array(String), `_headers.value` Array(String)) ENGINE = Null',
     );

@@ -21,7 +21,7 @@ const BATCHES_AT_ONCE = 4;
 const LINES_AT_ONCE = 20_000;
 const LOG_FROM_MS = Date.UTC(2026, 4, 17, 10);
 const LINE_EVERY_MS = 2_000;
-/** Each group of so many consecutive lines has its own visitors, whose numbers differ by less than `VISITORS_PER_GROUP`. */
+/** Each group of this many consecutive lines has its own visitors. Their numbers differ by less than `VISITORS_PER_GROUP`. */
 const LINES_PER_GROUP = 200;
 const VISITORS_PER_GROUP = 19;
 const PATHS = ['/', '/about', '/pricing', '/docs/one', '/docs/two?page=2', '/blog'];
@@ -38,8 +38,8 @@ const PEOPLE_MAX = 500;
 const PLANS = ['free', 'pro', 'max'];
 
 /**
- * Fills a site, one half with an imported access log that begins on 17 May 2026, and the other half with server events of the 60 days from
- * 1 May 2026: visits, payments, properties, people. The times of the events are in random order. Resolves when all is stored.
+ * Fills a site. One half of the rows comes from an imported access log that begins on 17 May 2026. The other half is server events in the 60 days
+ * from 1 May 2026: visits, payments, properties and people. The times of the events are in random order. Resolves when all rows are stored.
  */
 export async function fillHistory({ version, client, url, site, key, rows, random }: Filled): Promise<void> {
   await importLog(version, url, site, Math.round(rows / 2));
@@ -78,7 +78,7 @@ function eventOf(nth: number, visitor: number, at: number): object {
   };
 }
 
-/** Sends a batch. Sends its events that were answered with 503 again, until each event is accepted. */
+/** Sends a batch. Repeats the events that were answered with 503, until each event is accepted. */
 async function sendBatch(client: WeirClient, key: string, events: readonly object[]): Promise<void> {
   let left = events;
   while (left.length > 0) {

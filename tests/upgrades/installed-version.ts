@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bareEnv, PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-/** An installed and built version of Weir. */
 export interface Installation {
-  /** The tag or commit as given, or `this code`. */
+  /** The tag or commit that the caller named, or `this code`. */
   readonly name: string;
   /** The path of `main.js`. */
   readonly program: string;
@@ -38,8 +37,8 @@ export function missingCommit(name: string): string | undefined {
 }
 
 /**
- * Installs a version from the history of this clone, as `npm start` of that version does: `npm ci`, then the build. An installation is
- * made once for each commit, in `.cache/upgrades`.
+ * Installs a version from the git history of this clone, like `npm start` of that version: `npm ci`, then the build. The installation stays in
+ * `.cache/upgrades` and is used again for the same commit.
  */
 export async function installationOf(name: string): Promise<Installation> {
   const commit = git('rev-parse', '--verify', `${name}^{commit}`);
@@ -56,7 +55,7 @@ async function install(commit: string, folder: string): Promise<void> {
     await run('git', ['archive', '--format=tar', `--output=${archive}`, commit], { cwd: PROJECT_ROOT });
     await run('tar', ['-xf', archive, '-C', part]);
     rmSync(archive);
-    // npm uses packages of its cache without asking the registry.
+    // With this setting, npm does not ask the registry for packages that its cache has.
     const env = { ...bareEnv({ npm_config_prefer_offline: 'true' }) };
     await run(process.execPath, ['scripts/prepare.mjs'], { cwd: part, env, maxBuffer: OUTPUT_BYTES_MAX });
     // Another process may have made the installation meanwhile.

@@ -4,18 +4,17 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 
 interface MigrationKills {
   readonly weir: WeirProcess;
-  /** The path of the program that migrates the data folder. `weir` must not run when `killMigrations` is called. */
+  /** The path of the program whose start migrates the data folder. `weir` must be stopped before the call of `killMigrations`. */
   readonly program: string;
   readonly kills: number;
   readonly random: () => number;
-  /** How many records Weir has acknowledged so far. */
   acknowledged(): number;
 }
 
 interface KilledMigrations {
-  /** For each kill, the migration that was under way, and what was killed. */
+  /** For each kill, the migration that was running, and what was killed. */
   readonly killed: readonly string[];
-  /** The number of records that were acknowledged between the beginning of the first migration and the last kill. */
+  /** The number of records that Weir acknowledged between the start of the first migration and the last kill. */
   readonly acknowledgedMeanwhile: number;
 }
 
@@ -32,9 +31,9 @@ interface Step {
 }
 
 /**
- * Starts Weir and kills it while it migrates the tables, again and again: either all its processes, or only the ClickHouse process. The
- * kills are spread over the missing migrations, so that migrations remain for the next kill. When the promise resolves, Weir runs again. Rejects
- * if the migrations ended before the last kill.
+ * Starts Weir and kills it several times while it migrates the tables. A kill ends all its processes, or only the ClickHouse process. The kills
+ * are spread over the missing migrations, so that each kill finds a running migration. Resolves when Weir runs again. Rejects if the migrations
+ * ended before the last kill.
  */
 export async function killMigrations(options: MigrationKills): Promise<KilledMigrations> {
   const { weir, program, kills, random, acknowledged } = options;
@@ -42,7 +41,7 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
   let acknowledgedBefore: number | undefined;
   let acknowledgedMeanwhile = 0;
   const firstFrom = weir.output().length;
-  /** The number of migrations that have begun. It reads the whole log, because a line can arrive after the kill of its process. */
+  /** The number of migrations that have started. Searches the whole log, because a line of a killed process can arrive after the kill. */
   const begunSoFar = (): number =>
     new Set(stepsIn(weir.output().slice(firstFrom)).map(({ migration }) => migration)).size;
   let total = 0;
@@ -59,7 +58,7 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
     if (begun === 'ready') throw new Error(`the migrations ended before kill ${kill + 1}: ${killed.join(', ')}`);
     acknowledgedBefore ??= acknowledged();
     total = Math.max(total, begun.of);
-    // The kill comes at the latest when more than this many migrations have begun, so that some remain for the next kills.
+    // The kill happens before more migrations than this have started. Enough migrations then remain for the next kills.
     const most = Math.max(1, Math.floor((total * (kill + 1)) / (kills + 1)));
     const before = begunSoFar();
     const wanted = Math.min(most, Math.max(1, before) + Math.floor(random() * (most - before + 1)));
@@ -83,7 +82,7 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
   return { killed, acknowledgedMeanwhile };
 }
 
-/** Like `eventually`. If it rejects, the error contains the end of Weir's log, because the start may have failed. */
+/** Like `eventually`, but its error contains the end of Weir's log: the start of Weir may have failed. */
 async function seenIn<T>(weir: WeirProcess, what: string, probe: () => T | undefined | false): Promise<T> {
   try {
     return await eventually(what, probe, STEP_WITHIN_MS);
@@ -94,7 +93,6 @@ async function seenIn<T>(weir: WeirProcess, what: string, probe: () => T | undef
   }
 }
 
-/** The lines of the log that say which migration begins. */
 function stepsIn(output: string): readonly Step[] {
   return output
     .split('\n')

@@ -13,7 +13,7 @@ import { type Installation, installationOf, releaseTags, THIS_CODE } from './ins
 import { differencesOf, readNumbers } from './site-numbers.ts';
 
 const PATHS = Number(process.env.WEIR_UPGRADE_PATHS ?? 1);
-/** An installation of a release takes about a minute, so a run uses only the newest releases by default. */
+/** The maximum number of releases. Installing one takes about a minute, so by default only the two newest are tested. */
 const RELEASES_MAX = Number(process.env.WEIR_UPGRADE_RELEASES ?? 2);
 const ROWS = 1_000;
 const STEPS_MAX = 2;
@@ -28,7 +28,7 @@ const TOO_NEW = 'was used by a newer version of Weir';
 /** Commits that are tested as if they were releases. */
 const more = (process.env.WEIR_UPGRADE_REFS ?? '').split(',').filter((name) => name !== '');
 const chosen = [...releaseTags().slice(-RELEASES_MAX), ...more];
-/** While there is no release, the first commit whose data folders have the file `format` stands for one. */
+/** If there is no release, the test uses the first commit whose data folders contain the file `format`. */
 const releases = chosen.length > 0 ? chosen : ['d6c523d24a5c770156d84f89b85c5fcc330406f9'];
 
 test(
@@ -93,8 +93,8 @@ async function walkPath(versions: readonly Installation[], random: () => number)
 }
 
 /**
- * Starts a version, and kills about half of the starts at a random moment. If a newer version has changed the format of the folder, the version
- * can refuse the folder: then this code opens it. Resolves with the name of the version, and what happened.
+ * Starts a version. Kills about half of the starts at a random moment. If a newer version has changed the format of the folder, this version can
+ * refuse the folder. Then this code opens it instead. Resolves with a text that has the name of the version and says what happened.
  */
 async function openWith(weir: WeirProcess, version: Installation, random: () => number): Promise<string> {
   const killed = random() < KILLED_STARTS_SHARE;

@@ -1,6 +1,6 @@
 import type { WeirClient } from '@weir/testkit/weir-client';
 
-/** Tables whose columns have kept their meaning in all versions, each with what identifies a row. */
+/** Tables whose columns have the same meaning in all versions. The value is the key of a row. */
 const TABLES: Readonly<Record<string, string>> = {
   events: 'event_id',
   sessions: 'session_id',
@@ -27,7 +27,7 @@ const REPORTS = [
   ]),
 ];
 
-/** What one version answers about a site: the columns and checksums of its tables, and its reports. */
+/** The data of a site, as one version returns it: columns and checksums of its tables, and its reports. */
 export interface SiteNumbers {
   readonly tables: readonly TableNumbers[];
   readonly reports: Readonly<Record<string, unknown>>;
@@ -85,7 +85,7 @@ function fieldDifferences(place: string, before: unknown, after: unknown): reado
   );
 }
 
-/** The columns of a table. Undefined if this version has no such table. */
+/** Returns the columns of a table; undefined if this version does not have the table. */
 async function columnsOf(client: WeirClient, site: string, table: string): Promise<readonly string[] | undefined> {
   const [found] = await client.sql(
     `SELECT groupArray(name) AS names FROM (SELECT name FROM system.columns WHERE database = 'weir' AND table = '${table}' ORDER BY position)`,
@@ -97,7 +97,7 @@ async function columnsOf(client: WeirClient, site: string, table: string): Promi
   return names;
 }
 
-/** The checksum of a column depends on its value in each row, and on what identifies the row. */
+/** Reads the checksums of the columns. The checksum of a column depends on the value and the key of each row. */
 async function readTable(
   client: WeirClient,
   site: string,

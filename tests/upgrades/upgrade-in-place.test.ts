@@ -80,7 +80,7 @@ const problem = missingCommit(OLD);
   TEST_WITHIN_MS,
 );
 
-/** Sends events again that an earlier version has acknowledged. Returns the answers that a caller must not get. */
+/** Sends events again that an earlier version has acknowledged. Returns one text for each unexpected answer. */
 async function sendAgain(weir: WeirProcess, key: string, events: readonly Sent[]): Promise<readonly string[]> {
   const strange: string[] = [];
   for (const { kind, name, visitor } of events) {

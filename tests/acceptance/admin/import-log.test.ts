@@ -151,7 +151,7 @@ describe('weir import: lines', () => {
       expect({ code: run.code, stderr: run.code === 0 ? '' : run.stderr }).toEqual({ code: 0, stderr: '' });
     }
     const rows = await client.rows('events', site, 2, 'pathname, bot, toUnixTimestamp64Milli(timestamp) AS ms');
-    // These lines have no field for the user agent, so nothing says that their clients are bots.
+    // These log lines have no user agent, so Weir cannot detect that their clients are bots.
     expect(rows.map((row) => row.bot)).toEqual(['', '']);
     expect(rows.map((row) => `${row.pathname} ${new Date(Number(row.ms)).toISOString()}`).toSorted()).toEqual([
       '/common 2026-05-17T08:05:03.000Z',

@@ -7,7 +7,7 @@ const DIMENSIONS = (
 ).split(' ');
 
 /**
- * What `reportsOf` requests besides the daily `stats` and the breakdowns. Together they are all kinds of reports of one site except
+ * The other requests of `reportsOf`, besides the daily `stats` and the breakdowns. Together they cover all kinds of reports of one site except
  * `realtime`, whose answer depends on the clock.
  */
 const OTHERS = [
@@ -26,12 +26,12 @@ const GOALS = [
   { type: 'page', value: '/docs/*' },
 ];
 
-/** Makes the same goals for each site, for the report `conversions`. */
+/** Creates the same goals in each site. The report `conversions` needs them. */
 export async function addGoals(client: WeirClient, site: string): Promise<void> {
   for (const goal of GOALS) await client.must(201, 'POST', `/sites/${site}/goals`, goal);
 }
 
-/** The answers of the reports of a site as lines, so that two sites can be compared. */
+/** Requests the reports of a site. Returns the answers as lines, so that two sites can be compared. */
 export async function reportsOf(client: WeirClient, site: string): Promise<readonly string[]> {
   const ask = async (path: string) =>
     (await client.must(200, 'GET', `/sites/${site}/${path}`)) as Record<string, unknown>;
@@ -54,7 +54,7 @@ export async function reportsOf(client: WeirClient, site: string): Promise<reado
 const withoutIds = (name: string, value: unknown): unknown =>
   ['goal_id', 'site_id', 'created_at'].includes(name) ? undefined : value;
 
-/** Columns with the site ID, or with IDs that Weir computes from it, by table. They differ in another site. */
+/** For each table, the columns with the site ID or with IDs that Weir computes from the site ID. Another site has other values in them. */
 const SITE_IDS: Readonly<Record<string, readonly string[]>> = {
   people_events: ['site_id', 'session_id', 'profile_id', 'profile_id_then'],
   sessions: ['site_id', 'session_id'],
@@ -69,8 +69,8 @@ export const TABLES = Object.keys(SITE_IDS);
 const POSITION = ['log_id', 'raw_partition', 'raw_offset'];
 
 /**
- * The columns of a table that have the same values after an export and an import. `withSiteIds`: also the columns in `SITE_IDS`, which are
- * the same if the records are imported into a site with the same ID.
+ * The columns of a table whose values an export and an import keep. `withSiteIds`: also the columns in `SITE_IDS`, whose values stay only if the
+ * import is into a site with the same ID.
  */
 function columnsOf(table: string, withSiteIds: boolean): string {
   const position = table === 'people_events' || table === 'outcomes' ? POSITION : [];
@@ -78,7 +78,6 @@ function columnsOf(table: string, withSiteIds: boolean): string {
   return except.length === 0 ? '*' : `* EXCEPT (${except.join(', ')})`;
 }
 
-/** Every row of a site in all `TABLES`, as lines. */
 export async function rowsOf(client: WeirClient, site: string, withSiteIds: boolean): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const table of TABLES) {
@@ -106,7 +105,7 @@ export async function checksumsOf(client: WeirClient, site: string): Promise<rea
 type Lines = () => Promise<readonly string[]>;
 
 /**
- * Resolves when both functions return the same lines. The message shows only the first lines that differ, because all lines would be
+ * Resolves when both functions return the same lines. If they do not, the error shows only the first different lines, because all lines can be
  * megabytes.
  */
 export function expectSame(what: string, found: Lines, expected: Lines): Promise<boolean> {

@@ -5,7 +5,7 @@ import { expectEnvelope } from '../expect-answers.ts';
 import { useWeir } from '../use-weir.ts';
 
 const weir = useWeir();
-/** The header with which a browser marks a request from a page of the same origin. */
+/** Browsers add this header to a request from a page of the same origin. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
 function ask(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<HttpAnswer> {
@@ -17,7 +17,7 @@ async function addViewer(site: string) {
   return made as { readonly viewer_id: string; readonly token: string };
 }
 
-/** Signs in. Resolves with the cookie, as a browser sends it back. */
+/** Signs in. Resolves with the cookie in the form in which a browser sends it. */
 async function cookieOf(token: string): Promise<string> {
   const answer = await weir.send({
     method: 'POST',

@@ -125,7 +125,7 @@ describeOwnProcess('forgetting in a process of its own', () => {
     await put([name]);
     expect(bytesOf(name)).not.toBe('');
     await done(await begin({ users: [`u${name}`], visitors: [name] }));
-    // ClickHouse keeps replaced parts for a minute, also after a start.
+    // ClickHouse keeps replaced parts on disk for a minute, also after a restart.
     expect(await weir.terminate()).toBe(0);
     await weir.restart();
     const isGone = (): true => {

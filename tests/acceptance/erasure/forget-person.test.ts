@@ -20,7 +20,7 @@ const TABLES = [
   'dead_letters',
 ];
 
-/** The rows of a site in all `TABLES`, without those of the persons whose names are given. */
+/** Returns the rows of a site in all `TABLES`, except the rows that contain one of `names`. */
 async function others(site: string, ...names: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const table of TABLES) {

@@ -15,7 +15,7 @@ test('a user ID of 256 code points, the longest of an event, can be shown, expor
   };
   expect((await weir.events(key, { name: 'named', user_id: user })).status).toBe(202);
   await weir.settled();
-  // Only a user who was identified has a profile and a timeline.
+  // This user was never identified, so there is no profile.
   const timeline = `/sites/${site}/people/timeline`;
   expect(await weir.must(200, 'POST', timeline, { user_id: user })).toMatchObject({ profile: null });
   expect(await ask(user)).toMatchObject({ status: 200, json: { records: [{ user_id: user }] } });

@@ -134,7 +134,7 @@ describe('a body that does not fit its Content-Encoding', () => {
         damage,
       ]) {
         const answers = await sendAll(header, pack, 2_000, 2_000);
-        // If damaged bytes can be decompressed, the result is not valid JSON.
+        // Damaged bytes can sometimes be decompressed. The result is then not valid JSON.
         expectRefused(answers, 400, pack === damage ? /the body must be/ : /Content-Encoding/);
       }
     },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 const accepts = async (body: unknown) => expectJson(await weir.events(key, body), 202, ACCEPTED);
 const refuses = async (body: unknown, message: RegExp) => expectEnvelope(await weir.events(key, body), 400, message);
 
-/** Sends events to a new site, and returns the stored rows in the order in which they were sent. */
+/** Sends events to a new site. Returns the stored rows in the order of the event names. */
 async function store(bodies: readonly unknown[], columns: string) {
   const site = await weir.createSite();
   const { key: ownKey } = await weir.createKey(site);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const hit = (fields: object = {}) => ({ site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', ...fields });
 const LIMIT_BYTES = 65_536;
-/** A JSON body of exactly `bytes` bytes. It ends with white space, which counts as part of the body. */
+/** Returns a JSON body of exactly `bytes` bytes. Spaces at its end fill it up; they count as part of the body. */
 const ofBytes = (body: object, bytes: number) => JSON.stringify(body).padEnd(bytes, ' ');
 
 describe('errors have the format of their endpoint', () => {

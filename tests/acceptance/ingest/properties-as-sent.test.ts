@@ -10,7 +10,7 @@ async function ownSite() {
   return { site, key: (await weir.createKey(site)).key };
 }
 
-/** The stored `properties` of each event, by the name of the event. */
+/** Returns the stored `properties` of each event. The keys are the names of the events. */
 async function stored(site: string, count: number): Promise<ReadonlyMap<unknown, string>> {
   const rows = await weir.rows('events', site, count, 'event_name, toJSONString(properties) AS json');
   return new Map(rows.map(({ event_name, json }) => [event_name, String(json)]));
@@ -43,7 +43,7 @@ describe('a property that cannot be stored as it was sent gets 400', () => {
       }),
       { numRuns: 6, endOnFailure: true },
     );
-    // Many of the generated properties are unusual, but at least a third of them can be stored.
+    // Many generated properties cannot be stored as sent, but at least a third of them can.
     expect(counts.accepted).toBeGreaterThan(counts.refused / 2);
     expect(counts.refused).toBeGreaterThan(0);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-// Generators of JSON texts of properties. They produce values that are difficult to store: numbers with an unusual text, keys with
-// dots, control characters, and unpaired surrogates.
+// Generators for the JSON text of properties with values that are difficult to store: numbers in unusual notation, keys with dots, control
+// characters, and unpaired surrogates.
 
 const key = fc.oneof(
   {

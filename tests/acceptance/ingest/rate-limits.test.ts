@@ -176,7 +176,7 @@ describe('limits per site, through the admin API', () => {
       const refused = await send(key, 81);
       expectJson(refused, 400, error);
       expect(refused.headers['ratelimit-limit']).toBe('80');
-      // Each of several gateways has already answered one request, which `createKey` sent.
+      // With several gateways, `createKey` has already sent one request with this key to each gateway.
       const left = 80 - (weir.urls.length > 1 ? weir.urls.length : 0);
       expect((await send(key, left)).status).toBe(200);
       expectRefused(await send(key, 1));

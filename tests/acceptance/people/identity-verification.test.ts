@@ -9,8 +9,8 @@ interface Secret {
 }
 
 /**
- * Resolves when every gateway has applied the earlier changes. The registry is one ordered log, so a gateway that knows a new
- * key knows all changes before it.
+ * Resolves when every gateway has applied all earlier changes. All changes are in one ordered log (the registry). A gateway that knows the new
+ * key therefore knows the changes before it.
  */
 const inForce = (site: string) => weir.createKey(site);
 const makeSecret = async (site: string): Promise<string> => {

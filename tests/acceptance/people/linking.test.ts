@@ -26,7 +26,7 @@ describe('linking', () => {
         return profileIdOf(answer);
       }),
     );
-    // The link of a visitor and its row are stored in different tables, one after the other. After `settled`, both must be there.
+    // Weir stores the row of an event and the link of its visitor to a user in different tables, one after the other. `settled` waits for both.
     await weir.settled();
     const rows = await visitorsByName(40);
     const stored = (column: string) => numbers.map((n) => rows.get(`event-${n}`)?.[column]);

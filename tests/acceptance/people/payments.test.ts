@@ -23,7 +23,7 @@ const ORDERS = STEPS.flatMap((first) =>
     return [first, second, third] as const;
   }),
 );
-/** The ways to link a payment to a person, each with the fields that the payment then has. */
+/** The ways to link a payment to a person. Each returns the fields of the payment. */
 const WAYS = {
   customer: (who: string) => ({ properties: { currency: 'eur', payment_customer_id: `cus-${who}` } }),
   user: (who: string) => ({ user_id: `user-${who}`, properties: { currency: 'EUR' } }),

@@ -34,7 +34,7 @@ describe('unlinking a visitor (decision 0013)', () => {
     await weir.events(key, { name: 'linked', user_id: 'wrong' });
     await weir.settled();
 
-    // Without a user_id, the visitor is unlinked from the user to which it belongs now.
+    // The request has no user_id, so Weir removes the link between the visitor and its present user.
     const { status, json } = await unlink({ visitor_id: 'v' });
     const data = { visitor_id: 'v', user_id: 'wrong', profile_id: wrong, unlinked: true };
     expect([status, json]).toEqual([200, { status: 'success', data }]);

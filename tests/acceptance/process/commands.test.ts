@@ -8,7 +8,7 @@ async function run(...args: string[]) {
   return runProgram('weir.js', args, { WEIR_URL: client.urls[0] ?? '', WEIR_ADMIN_TOKEN: client.adminToken });
 }
 
-/** The parsed `--json` output of a command that succeeded. */
+/** Runs a command with `--json`. Expects success, and returns the parsed output. */
 async function json<T>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await run(...args, '--json');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });

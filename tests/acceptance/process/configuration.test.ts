@@ -65,7 +65,7 @@ describeOwnProcess('a wrong setting stops the start, with a message about all wr
     expect(run.code).toBeGreaterThan(0);
     expect(run.stderr).toContain(env.PORT);
     expect(run.stderr).not.toMatch(/\n\s+at /);
-    // A start that failed before it printed its banner does not count as the first start: this start prints the secrets.
+    // The start above failed before it printed the secrets. Therefore this start still counts as the first one, and prints them.
     const first = await startWeir({ dataDir: join(folder, 'data'), env: { WEIR_ADMIN_TOKEN: '' } });
     await first.terminate();
     expect(first.output()).toContain(readFileSync(join(folder, 'data', 'admin-token'), 'utf8').trim());
@@ -86,8 +86,8 @@ describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
 
   test('a second start waits until the first process has released the folder', async () => {
     const first = await startWeir({ dataDir: folder });
-    // The second start waits at most 5 s for the folder. So it begins only when the first process is draining: on a slow machine, the first
-    // process could otherwise have the folder for longer.
+    // The second start waits at most 5 s for the folder. It begins only when the first process is draining: on a slow machine, the time before the
+    // drain could be longer than that.
     const stopped = first.stop();
     await eventually('the drain', () => first.output().includes('draining'));
     await (await startWeir({ dataDir: folder })).stop();

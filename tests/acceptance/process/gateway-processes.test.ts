@@ -14,7 +14,7 @@ const CONNECTIONS = 16;
 
 const hit = (site: string) => ({ site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', pathname: '/' });
 
-/** Sends requests at once, each over a connection of its own, so that both processes get some of them. */
+/** Sends requests at the same time, each over its own connection, so that both gateway processes get some of them. */
 const atOnce = (count: number, send: (nth: number) => Promise<HttpAnswer>): Promise<readonly HttpAnswer[]> =>
   Promise.all(Array.from({ length: count }, (_, nth) => send(nth)));
 

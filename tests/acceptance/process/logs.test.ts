@@ -58,7 +58,7 @@ describeOwnProcess('LOG_LEVEL: logs are JSON, without IP addresses, e-mail addre
     const before = weir.output().length;
     const site = await client.createSite();
     const { key } = await client.createKey(site);
-    // The export is larger than what the sockets buffer, so it is not complete when the caller leaves.
+    // The export is larger than the buffers of the sockets. Therefore it is not complete when the caller closes the connection.
     const event = { name: 'e', visitor_id: 'v', properties: { text: 'x'.repeat(32_000) } };
     const answers = await Promise.all(Array.from({ length: 800 }, () => client.events(key, event)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));

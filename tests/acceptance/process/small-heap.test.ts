@@ -1,6 +1,6 @@
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
-/** About a machine with 1 GB of memory. */
+/** The limit of the heap, as on a machine with about 1 GB of memory. */
 const HEAP_MB = 256;
 const ROWS = 90_000;
 

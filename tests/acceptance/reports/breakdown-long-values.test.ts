@@ -3,7 +3,7 @@ import { importText } from './stats-traffic.ts';
 
 const client = useWeir();
 const PAGES = 200;
-/** The longest parameter that a ClickHouse server accepts: its default of http_max_field_value_size. */
+/** The length limit of a query parameter in ClickHouse: the default of its setting http_max_field_value_size. */
 const PARAMETER_CHARS_MAX = 128 * 1024;
 
 interface Breakdown {

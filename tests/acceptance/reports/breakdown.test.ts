@@ -42,7 +42,7 @@ const get = (path: string, query: string) => client.must(200, 'GET', `/sites/${s
 const stats = async (query: string) => (await get('stats', `${PERIOD}&${query}`)) as Stats;
 const breakdown = async (query: string) => (await get('breakdown', `${PERIOD}&${query}`)) as Breakdown;
 const filter = (text: string): string => `filter=${encodeURIComponent(text)}`;
-/** Escapes a value for use in a filter. */
+/** Escapes the special characters of a filter in a value. */
 const escaped = (value: string): string => value.replace(/[\\,:]/g, '\\$&');
 const numbersOf = ({ value: _value, before: _before, ...numbers }: Line): Numbers => numbers;
 const hits = (where: string, params: object = {}): Promise<number> =>
@@ -245,7 +245,7 @@ describe('explain=1', () => {
     expect(rows).toBe(inside + bots + internal + filtered);
     expect(inside).toBe(counted(totals));
     for (const number of [bots, internal, filtered]) expect(number).toBeGreaterThan(0);
-    // A dropped hit has no time except its time of receipt, so it is only in a report of the last 24 hours.
+    // The only time of a dropped hit is its time of receipt. Only a report of the last 24 hours therefore includes it.
     const now = (await get('stats', 'period=24h&explain=1')) as Stats;
     expect(now.explain?.left_out.never_stored).toEqual([
       { outcome: 'dropped', reason: 'excluded_path', records: expect.any(Number) },

@@ -13,7 +13,7 @@ interface Cohorts {
   readonly explain?: { readonly statements: readonly { readonly sql: string; readonly params: object }[] };
 }
 
-/** The UTC times of the events of each visitor. Berlin is one hour ahead, and two hours from 29 March on. */
+/** The UTC times of each visitor's events. The time in Berlin is one hour later, and from 29 March on two hours later. */
 const PEOPLE: Readonly<Record<string, readonly string[]>> = {
   once: ['2026-03-27T12:00:00Z'],
   daily: ['2026-03-27T12:00:00Z', '2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z', '2026-03-29T13:00:00Z'],
@@ -37,7 +37,7 @@ describe('cohorts', () => {
     });
     const events = [
       ...Object.entries(PEOPLE).flatMap(([visitor, times]) => times.map((time) => use(visitor, time))),
-      // `$engagement` is an event of Weir itself. Reports do not count such events, so it does not make the visitor an old one.
+      // `$engagement` is an internal event, which reports ignore. Therefore this visitor does not belong to an earlier cohort.
       use('oldOnlyByEngagement', '2026-02-01T10:00:00Z', '$engagement'),
       ...['2026-03-27T12:00:00Z', '2026-03-28T12:00:00Z'].map((time) => use('anonymous', time)),
     ];

@@ -51,7 +51,7 @@ describe('filters on what a visitor has done', () => {
       for (const done of all) expect((await hit(visitor, done)).status).toBe(204);
     }
     await hit('crawler', 'Signup', GOOGLEBOT);
-    // An event without a visitor, and an event of bob before the last 24 hours.
+    // One event has no visitor. The other one is an event of bob before the period of the reports (24 hours).
     const sent = [
       { name: 'Signup', timestamp: Date.now() },
       { name: 'Signup', visitor_id: 'bob', timestamp: Date.now() - 30 * HOUR_MS },
@@ -78,12 +78,12 @@ describe('filters on what a visitor has done', () => {
       ['viewed_page:is:/', 'done_event:is_not:Signup'],
       [1, 1, 2, 0],
     ],
-    // An event on a page is not a view of this page.
+    // An event that happens on a page is not a pageview of this page.
     [
       ['viewed_page:is:/', 'event:is:Sign up later'],
       [0, 0, 0, 0],
     ],
-    // Other filters select rows, and do not restrict what the visitor has done.
+    // Filters such as `page` select rows. They do not change which visitors pass the filter `done_event`.
     [
       ['done_event:is:Signup', 'page:is:/pricing'],
       [1, 1, 1, 0],

@@ -20,7 +20,7 @@ const START = Date.UTC(2026, 2, 10, 12);
 const HOUR_MS = 3_600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 
-/** Cases that are easy to get wrong, by visitor. `a`, `b` and `c` are the steps. */
+/** Visitors for cases that are easy to get wrong. `a`, `b` and `c` are the steps of the funnel. */
 const CASES: Readonly<Record<string, readonly Sent[]>> = {
   all: [
     ['a', 0],
@@ -81,8 +81,8 @@ const CASES: Readonly<Record<string, readonly Sent[]>> = {
 };
 
 /**
- * Computes the number of steps that a visitor reaches. It tries each event of the first step as the start, and then takes each further
- * step as early as possible.
+ * The expected number of steps that a visitor reaches. Tries each event of the first step as the start, and then takes the earliest possible
+ * event for each further step.
  */
 function levelOf(sent: readonly Sent[], steps: readonly string[], withinMs: number): number {
   const starts = sent.filter(([name]) => name === steps[0]);
@@ -114,7 +114,7 @@ describe('funnels', () => {
   beforeAll(async () => {
     site = await client.createSite();
     const { key } = await client.createKey(site);
-    // Up to 150 more visitors, each with 1 to 12 events in three hours. Many events have the same time. The visitors are the same in each run.
+    // 150 generated visitors, each with 0 to 12 events in three hours. Many events have the same time. The generator has a fixed seed.
     let state = 7;
     const next = (below: number): number => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -76,7 +76,7 @@ describe('goals', () => {
       ...{ conversions: 3, converting_visitors: 1, conversion_rate: 0.3333, revenue: [] },
     });
     expect(numbers(goals.checkout)).toMatchObject({ conversions: 2, converting_visitors: 1, conversion_rate: 0.3333 });
-    // A purchase without a currency is not a payment, and other events are not part of the goal.
+    // One purchase has no currency, so its value is not a payment. Other events do not count for this goal.
     expect(numbers(goals.purchase)).toMatchObject({
       ...{ conversions: 4, converting_visitors: 2, conversion_rate: 0.6667 },
       revenue: [

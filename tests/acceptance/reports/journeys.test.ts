@@ -16,7 +16,7 @@ const START = Date.UTC(2026, 2, 10, 12);
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-/** The pages of visits. Each page is viewed a minute after the page before. */
+/** The pages of each visit. Each pageview is a minute after the pageview before it. */
 const VISITS: readonly (readonly string[])[] = [
   ['/', '/a', '/b', '/a', '/c'],
   ['/a'],

@@ -95,7 +95,7 @@ describe('the totals of all sites', () => {
       series: [2, 1],
     });
     const hours = found.sites.find(({ site_id: id }) => id === own[0])?.series ?? [];
-    // In Berlin, 29 March 2026 has only 23 hours, because summer time begins.
+    // Two days have 47 hours here: in Berlin, summer time begins on 29 March 2026.
     expect(hours).toHaveLength(47);
     expect(hours.flatMap((visitors, hour) => (visitors === 0 ? [] : [[hour, visitors]]))).toEqual([
       [0, 1],
@@ -128,7 +128,7 @@ describe('the totals of all sites', () => {
   });
 
   test('pages of sites, and the SQL', async () => {
-    // Other suites create sites in the meantime, so the pages show only the sites of a search.
+    // Other suites may create sites at the same time. Therefore the requests search for the sites of this test.
     const ids: string[] = [];
     for (let nth = 0; nth < 3; nth++) ids.push(await client.createSite({ name: 'Pages of sites' }));
     const page = (nth: number) =>

@@ -56,7 +56,7 @@ describe('the names of custom properties', () => {
       const dimension = encodeURIComponent(`property:${name}`);
       const path = `/sites/${site}/breakdown?from=2026-03-10&to=2026-03-10&dimension=${dimension}`;
       const { rows } = (await client.must(200, 'GET', path)) as { readonly rows: readonly unknown[] };
-      // An empty text is a value, but a breakdown does not list it.
+      // The value of this property is the empty text. A breakdown does not list it.
       expect([name, rows.length > 0]).toEqual([name, name !== 'größe 1']);
     }
   });

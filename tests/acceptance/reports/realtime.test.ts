@@ -25,7 +25,7 @@ interface Realtime {
   };
 }
 
-/** A pageview of an access log, or an event of a server. */
+/** A pageview in an access log, or a server event (if `event` is set). */
 interface Sent {
   readonly minutesAgo: number;
   readonly who: 'ann' | 'bob' | 'eve' | 'bot';
@@ -39,7 +39,7 @@ const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const REFERRERS: Readonly<Record<string, string>> = { Google: 'https://www.google.com/', Direct: '' };
 
-/** The sent hits. Some are older than 5 minutes, and some are older than 30 minutes. */
+/** The sent hits. Some are older than 5 minutes or older than 30 minutes, which are the two periods of the report. */
 const SENT: readonly Sent[] = [
   { minutesAgo: 400, who: 'eve', path: '/old', source: 'Google' },
   { minutesAgo: 33, who: 'ann', path: '/old', source: 'Google' },

@@ -12,8 +12,8 @@ export interface Numbers {
 }
 
 /**
- * SQL that computes the label of a bucket with ClickHouse's calendar functions and time zone data. The reports use other code and other data
- * for this, so the test finds mistakes in them. `m` is the column of the time.
+ * SQL for the label of a bucket, with ClickHouse's calendar functions and time zone data. The reports use other code and other data, so a
+ * comparison finds mistakes. `m` is the column with the time.
  */
 export const LABELS = {
   hour: "formatDateTime(m, '%F %H', {zone:String}) || ' ' || toString(timeZoneOffset(toTimeZone(m, {zone:String})))",
@@ -29,11 +29,11 @@ export interface Asked {
   /** A time in ISO 8601, in UTC. */
   readonly from: string;
   readonly to: string;
-  /** A condition on `events`. It must select whole visits. */
+  /** A condition on `events`. For each visit, it must select either all rows or none. */
   readonly where?: string;
 }
 
-/** The numbers by label. Buckets without rows are missing. */
+/** Returns the numbers of each bucket, by its label. Buckets without rows are missing. */
 export async function numbersByHand(
   client: WeirClient,
   { site, zone, from, to, where = '1' }: Asked,

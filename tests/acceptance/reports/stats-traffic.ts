@@ -48,7 +48,7 @@ export const BERLIN_AUTUMN: Stretch = {
 };
 
 /**
- * JSON lines for `weir import`: returning visitors, visits of one to six pages, and bots. The lines are the same in each run.
+ * Returns JSON lines for `weir import`, with returning visitors, visits of one to six pages, and bots. The generator has a fixed seed.
  * `visitors`: at most 1,000.
  */
 export function generatedLines(stretches: readonly Stretch[], visitsEach: number, visitors = 120): string {
@@ -92,10 +92,7 @@ export async function importText(client: WeirClient, site: string, text: string)
   await client.settled();
 }
 
-/**
- * Sends server events that join visits, that have only a visitor, and that have neither a visitor nor a user. Some are internal
- * events.
- */
+/** Sends server events: some join a visit, some have only a visitor, and some have neither a visitor nor a user. Some are internal events. */
 export async function sendEvents(client: WeirClient, site: string): Promise<void> {
   const { key } = await client.createKey(site);
   const rows = await client.sql(
@@ -121,7 +118,6 @@ export async function sendEvents(client: WeirClient, site: string): Promise<void
   await client.settled();
 }
 
-/** A random number generator that gives the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

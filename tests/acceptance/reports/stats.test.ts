@@ -34,10 +34,7 @@ const EMPTY: Numbers = {
   ...{ bounce_rate: null, visit_duration: null, views_per_visit: null },
 };
 
-/**
- * Checks that each bucket and the total equal the numbers that hand-written SQL gives. Buckets without rows must be present,
- * with zeros.
- */
+/** Checks that the numbers of each bucket, and the totals, equal the numbers of `numbersByHand`. A bucket without rows must be present with zeros. */
 async function expectEqual(site: string, zone: string, query: string, label: 'hour' | 'day' | 'month'): Promise<Stats> {
   const report = await stats(site, `${query}&interval=${label}`);
   const asked = { site, zone, from: utc(report.from), to: utc(report.to) };
@@ -70,7 +67,7 @@ describe('the numbers of `stats` equal those of hand-written SQL over `events`',
     });
     const inZone = (timezone: string) => client.must(200, 'PATCH', `/sites/${site}`, { timezone });
 
-    /** Compares days, and the hours of the day on which the clock changes. */
+    /** Compares the days around a clock change, and the hours of the day with the change. */
     test.each([
       ['Europe/Berlin', '2026-03-29', 'two o’clock is not there', 23, 23],
       ['Europe/Berlin', '2026-10-25', 'two o’clock is there twice', 25, 25],

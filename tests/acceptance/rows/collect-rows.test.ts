@@ -15,7 +15,7 @@ interface Sent {
   readonly fields?: object;
 }
 
-/** Sends an event hit, which is cookieless unless `fields` has IDs. The test finds the row by the event name. */
+/** Sends an event. It is cookieless, unless `fields` contains IDs. The name of the event identifies its row. */
 async function collect({ site, name, ip = '203.0.113.10', agent = CHROME, fields = {} }: Sent): Promise<void> {
   const body = { site_id: site, visitor_id: '', session_id: '', type: 'event', event_name: name, ...fields };
   const answer = await weir.collect(body, { 'x-forwarded-for': ip, 'user-agent': agent });
@@ -119,7 +119,7 @@ describe('identify hits follow the rules of identities', () => {
     const identity = { user_id: 'u', ...Object.fromEntries(names.map((name) => [name, 1])) };
     const answer = await weir.collect({ site_id: site, visitor_id: 'v', session_id: 's', type: 'identify', identity });
     expect(answer.status).toBe(204);
-    // The views are filled one after the other, so a profile can exist a moment before its traits.
+    // ClickHouse fills the views one after the other. The profile can appear a moment before its traits.
     const profile = await eventually('the traits', async () => {
       const [found] = await weir.rows('profiles', site, 1, 'traits, visitor_ids');
       return keysOf(found?.traits).length > 0 ? found : undefined;
@@ -180,7 +180,10 @@ function keysOf(traits: unknown): readonly string[] {
   return Object.keys((typeof traits === 'string' ? JSON.parse(traits) : traits) ?? {});
 }
 
-/** All tags but the last three name paid traffic. Weir counts visits with such a tag as paid; GA4's rules do not (docs/stats.md). */
+/**
+ * All values of utm_source except the last three name paid traffic. Weir counts these visits as paid even without utm_medium. GA4's rules do not
+ * (docs/stats.md).
+ */
 test('a tag of a paid source counts as paid also without a medium, and has the name of its source', async () => {
   const site = await weir.createSite();
   const told = {

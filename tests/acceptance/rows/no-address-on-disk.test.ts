@@ -18,7 +18,7 @@ describeOwnProcess('the client IP is on disk only in encrypted form', () => {
     await weir.kill9();
     expect(filesWith(weir.dataDir)).toEqual([]);
     await weir.restart();
-    // The key of the day is still there after the restart: the visitor gets the same visitor ID.
+    // The restart keeps the salt of the day, so the visitors get the same visitor IDs.
     await sendClientAddresses(client, site, `${MARK}-again`);
     await client.rows('events', site, 2 * rows);
     const visitors = `SELECT uniqExact(visitor_id) FROM events WHERE site_id = {site:String} AND cookieless AND source != 'import'`;

@@ -6,7 +6,7 @@ import { openBenchLog } from './distributed-log.ts';
 import { type RoleProcess, startRole } from './distributed-roles.ts';
 import { type BenchServices, ENGINES } from './distributed-services.ts';
 
-/** Measures how one enricher and one writer process a backlog of `records`. This runs only once, because it takes minutes. */
+/** Measures how fast one enricher and one writer process a backlog of `records`. There are no rounds, because one measurement takes minutes. */
 export async function measureBacklog(
   { programs, note }: Bench,
   services: BenchServices,
@@ -73,7 +73,8 @@ export async function measureBacklog(
 const POLL_MS = 50;
 
 /**
- * Wipes the state of an idle enricher. The measurement begins when the enricher notices the loss, which takes at most a second.
+ * Wipes the state of an idle enricher, and measures how long the rebuild takes. The time begins when the enricher notices the loss, which takes
+ * at most a second.
  */
 async function measureRebuild(
   enricher: RoleProcess,

@@ -15,7 +15,7 @@ const WARM_UP_RECORDS = 60_000;
 interface Figure {
   readonly micros: number;
   readonly perSecond: number;
-  /** The number of partitions without a processed record, plus the number of processes that processed no record. */
+  /** The number of partitions without a processed record, plus the number of processes without one. */
   readonly idle: number;
 }
 

@@ -15,8 +15,8 @@ const KINDS = [EVENTS, EVENTS_WITH_KEY, COLLECT];
 type Measured = Pick<Server, 'port' | 'key' | 'cpuMicros'>;
 
 /**
- * Measures the CPU per request, alternating between the gateway on Kafka and Redis, the gateway on the embedded engines, and
- * the bare server.
+ * Measures the CPU per request of three servers in alternation: the gateway on Kafka and Redis, the gateway on the embedded engines, and the bare
+ * server (programs/bare-server.ts).
  */
 export async function measureGateways({ programs, rounds, note }: Bench, services: BenchServices): Promise<Table> {
   const prefix = 'gateway-';

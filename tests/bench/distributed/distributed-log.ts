@@ -13,7 +13,7 @@ import { createLogger } from '@weir/runtime/logger';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { readTraffic, SITE } from '../programs/bench-traffic.ts';
 
-/** The number of partitions that infra/kafka and the default settings give. */
+/** The number of partitions in infra/kafka and in the default settings. */
 export const PARTITIONS = 12;
 const POLL_MS = 100;
 const APPEND_RECORDS_MAX = 2_000;
@@ -23,9 +23,9 @@ const TRIES_MAX = 20;
 export interface BenchLog {
   /** The API key of the demo site, which the gateway's requests use. */
   readonly key: string;
-  /** Appends this many records of the traffic. */
+  /** Appends this many raw records of the benchmark's traffic. */
   fill(records: number): Promise<void>;
-  /** Resolves when the group has committed the end of each partition and, in total, `records` records of the topic. */
+  /** Resolves when the group has committed the end of each partition, and at least `records` records in total. */
   caughtUp(topic: string, group: string, records: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function openBenchLog(brokers: string, prefix: string): Promise<Ben
   };
 }
 
-/** Appends the traffic repeatedly, with new event IDs each time and several concurrent appends. */
+/** Appends the records that `again` returns, repeatedly and with several concurrent appends, until `records` are appended. */
 async function fill(eventLog: EventLog, records: number, again: () => AppendRecord[]): Promise<void> {
   let left = records;
   let batch: AppendRecord[] = [];
@@ -89,8 +89,8 @@ async function fill(eventLog: EventLog, records: number, again: () => AppendReco
 }
 
 /**
- * Returns a function that makes the records that an import would append. Each call returns the same records with new event IDs. It does not
- * compute the IDs as an import does, because that would take longer than all other work.
+ * Returns a function that makes raw records, as an import would append them. Each call returns the same records with new event IDs. These IDs are
+ * counted up: computing them as an import does would take longer than all other work.
  */
 async function traffic(partitionCount: number, registry: Registry): Promise<() => AppendRecord[]> {
   const made = await readTraffic().rawRecords('bench', registry);
@@ -106,8 +106,8 @@ async function traffic(partitionCount: number, registry: Registry): Promise<() =
 }
 
 /**
- * Appends the records, and appends again those that the log did not store, because a broker on a busy machine can refuse records. A record
- * whose result was unknown can be in the log twice, so the log can have a few more records than were requested.
+ * Appends the records. Records that the log refuses are appended again, because a broker on a busy machine can refuse records. A record with an
+ * unknown result can be stored twice, so the log can contain a few more records than requested.
  */
 async function appendAll(eventLog: EventLog, piece: readonly AppendRecord[]): Promise<void> {
   let left = piece;

@@ -6,13 +6,13 @@ export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> 
   /** The number of processed records by partition. */
   consumed(): Promise<ReadonlyMap<string, number>>;
   /**
-   * For an enricher: the number of epochs of its state so far, of partitions that have not checked in (docs/glossary.md) to the present epoch, and
-   * of records that were folded again.
+   * For an enricher: the number of epochs of its state so far (an epoch ends when state is lost), of partitions whose state is not yet complete
+   * in the present epoch, and of records that were processed again to rebuild the state.
    */
   state(): Promise<{ readonly epochs: number; readonly waiting: number; readonly rebuilt: number }>;
 }
 
-/** Starts a process with one role, on the engines that `env` names. Resolves when the role is ready. */
+/** Starts a process with one role. `env` contains the addresses of the engines. Resolves when the role is ready. */
 export async function startRole(
   programs: Programs,
   role: 'gateway' | 'enricher' | 'writer',

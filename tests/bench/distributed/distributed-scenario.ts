@@ -6,7 +6,7 @@ import { CONNECTIONS, measureGateways, REQUESTS } from './distributed-gateway.ts
 import { servicesMissing, startBenchServices } from './distributed-services.ts';
 
 const BACKLOG_RECORDS = 2_000_000;
-/** The share of the backlog's records that each number of enrichers processes in each round. */
+/** The part of the backlog that is processed once for each number of enrichers in each round. */
 const ENRICHERS_SHARE = 0.1;
 
 export const distributed: Scenario = {

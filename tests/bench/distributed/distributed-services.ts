@@ -12,7 +12,7 @@ const run = promisify(execFile);
 export const ENGINES = ['kafka', 'redis', 'clickhouse'] as const;
 type EngineName = (typeof ENGINES)[number];
 
-/** Real services on loopback, whose CPU and disk usage can be read. */
+/** Real services on loopback. Their CPU time and the disk usage of topics can be read. */
 export interface BenchServices {
   readonly env: Readonly<Record<string, string>>;
   cpuMicros(name: EngineName): number;
@@ -31,7 +31,7 @@ export function servicesMissing(): string | undefined {
 export async function startBenchServices(only: readonly EngineName[] = ENGINES): Promise<BenchServices> {
   const dir = join(PROJECT_ROOT, '.cache/services', `bench-${randomUUID().slice(0, 8)}`);
   const down = [PROGRAM, 'down', '--dir', dir, '--wipe'];
-  // The services outlive this process, so they are stopped even if the benchmark is interrupted.
+  // The services run on when this process ends. This stops them, even if the benchmark is interrupted.
   const downAtExit = (): void => void spawnSync(process.execPath, down);
   process.once('exit', downAtExit);
   const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir, '--only', only.join(',')]);

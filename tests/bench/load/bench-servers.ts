@@ -3,7 +3,7 @@ import { sendHttp } from '@weir/testkit/http-client';
 import type { Programs, RunningProgram } from '../build-programs.ts';
 
 export const ADMIN_TOKEN = 'bench-admin-token-0123456789';
-/** The bare server ignores the API key, but its requests have one too. */
+/** The bare server ignores the API key. Its requests contain one, as those to the gateway do. */
 const ANY_KEY = 'wk_0123456789012345678901234567890123456789012';
 
 export interface Server extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {

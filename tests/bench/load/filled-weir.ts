@@ -15,19 +15,18 @@ const SEED = 1;
 const READY_WITHIN_MS = 180_000;
 const HIGH_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 
-/** A whole Weir in one process, whose tables have generated traffic of a year. */
+/** A Weir with all roles in one process. Its tables contain generated traffic of a year. */
 export interface FilledWeir {
   readonly url: string;
   readonly port: number;
   readonly client: WeirClient;
-  /** The number of rows of the generated traffic. */
   readonly rows: number;
   stop(): Promise<void>;
 }
 
 /**
- * Fills the tables of a data folder, and starts Weir with it. With `--folder`, the folder is kept, and filled tables are used again. The traffic ends
- * when it is generated, so use them on the same day.
+ * Fills the tables of a data folder, and starts Weir with it. With `--folder`, the folder is kept, and a later run uses the same tables. Use them
+ * on the same day only: the traffic ends at the time when it was generated.
  */
 export async function startFilledWeir({ programs, rows, folder, note }: Bench): Promise<FilledWeir> {
   const wanted = rows?.[0] ?? ROWS_DEFAULT;

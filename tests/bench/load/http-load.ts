@@ -16,9 +16,9 @@ export interface LoadResult {
 }
 
 /**
- * Sends requests over persistent connections. Each connection sends the next request when the answer to the last one has
- * arrived. Rejects if an answer is not the expected one. It uses plain sockets, which need less CPU than an HTTP client,
- * because it shares the machine with the measured server.
+ * Sends requests over persistent connections. Each connection sends its next request when the answer to the last one has arrived. Rejects if an
+ * answer has another status. Uses plain sockets, which need less CPU than an HTTP client, because the load runs on the same machine as the
+ * measured server.
  */
 export async function sendLoad(task: LoadTask): Promise<LoadResult> {
   const latenciesMs = new Float64Array(task.requests);

@@ -9,22 +9,25 @@ export interface OpenLoadTask {
 }
 
 export interface OpenLoad {
-  /** The latencies since the last call, in ascending order, in milliseconds from the planned time of a request to its answer. */
+  /**
+   * The latencies since the last call, in ascending order. A latency is the time in milliseconds from the planned time of a request to its
+   * answer.
+   */
   takeLatencies(): Float64Array;
   answered(): number;
-  /** Rejects as soon as an answer is not the expected one, or the server is stuck. Nothing is sent any more then. Otherwise it never settles. */
+  /** Rejects when an answer has another status, or when the server is stuck. Then no more requests are sent. Never resolves. */
   readonly failed: Promise<never>;
-  /** Resolves when every request has its answer. Rejects if an answer was not the expected one. */
+  /** Sends no more requests. Resolves when every request has its answer. Rejects with the same error as `failed`. */
   stop(): Promise<void>;
 }
 
-/** The maximum number of connections, and so of requests that wait for their answers. If more are needed, the server is stuck. */
+/** The maximum number of connections, and therefore of requests without an answer. If more are needed, the server is stuck. */
 const CONNECTIONS_MAX = 512;
 const TICK_MS = 1;
 
 /**
- * Sends requests at a fixed rate, whether or not earlier ones have been answered (open loop), so that a slow answer does not
- * hide the wait of the requests behind it. Each connection carries one request at a time.
+ * Sends requests at a fixed rate and does not wait for earlier answers (open loop). Therefore a slow answer does not hide the waiting time of the
+ * requests behind it. Each connection carries one request at a time.
  */
 export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): OpenLoad {
   const startedAt = performance.now();
@@ -38,7 +41,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
   const failed = new Promise<never>((_, rejectWith) => {
     reject = rejectWith;
   });
-  // `stop` rejects with the same failure, so a caller need not handle this one.
+  // `stop` rejects with the same error, so a caller may ignore `failed`.
   failed.catch(() => undefined);
   const fail = (reason: Error): void => {
     failure ??= reason;
@@ -76,7 +79,7 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
   function newSocket(): Socket {
     if (all.size === CONNECTIONS_MAX) throw new Error(`${CONNECTIONS_MAX} requests wait for their answers`);
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    // After an error, the event `close` follows. Its listener handles a request that was lost.
+    // The event `close` follows each error. The listener `lose` then handles the request without an answer.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       all.delete(socket);

@@ -4,8 +4,8 @@ import { acceptCollectHit, acceptServerEvent } from '@weir/domain/ingest/accept-
 import { FieldError } from '@weir/domain/ingest/field-error';
 import type { JsonObject } from '@weir/domain/json/json';
 
-// The server with which the gateway is compared. It reads and parses the same bodies, validates them with the same functions,
-// and sends the same answers. It has no framework, API keys, rate limits or event log.
+// The baseline for the gateway. Like the gateway, it parses the bodies, validates them with the same functions, and sends the same answers. Unlike
+// the gateway, it has no framework, API keys, rate limits or event log.
 
 const ACCEPTED = JSON.stringify({ status: 'success', data: { accepted: true } });
 

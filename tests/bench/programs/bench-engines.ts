@@ -11,12 +11,12 @@ import { SITE } from './bench-traffic.ts';
 export interface Engines {
   readonly eventLog: EventLog;
   readonly stateStore: StateStore;
-  /** The registry, which has the site of the benchmark. */
+  /** The registry (the stored sites and keys). It contains the site of the benchmark. */
   readonly registry: Registry;
   close(): Promise<void>;
 }
 
-/** Opens the embedded engines in an empty folder, as `npm start` does, but without a limit of the retention. */
+/** Opens the embedded engines in an empty folder, as `npm start` does, but with unlimited retention. */
 export async function openEngines(folder: string, partitions: number): Promise<Engines> {
   const clock = Date.now;
   const retentionMs = () => Number.POSITIVE_INFINITY;
@@ -43,7 +43,7 @@ export async function openEngines(folder: string, partitions: number): Promise<E
   };
 }
 
-/** The CPU time of this process that `work` used: all threads, in microseconds. */
+/** The CPU time of this process during `work` (all threads), in microseconds. */
 export async function cpuMicrosOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -18,13 +18,13 @@ export const SITE = {
 export interface Traffic {
   readonly origin: 'real' | 'generated';
   /**
-   * The page views of the log as raw records, as an import would append them. The addresses are encrypted with the registry's
-   * key. `file` is used in place of the digest of the file.
+   * Returns the pageviews of the access log as raw records, as an import would append them. The addresses are encrypted with the key of the
+   * registry. The event IDs are computed from `file`, instead of from the digest of the file.
    */
   rawRecords(file: string, registry: Registry): Promise<readonly AppendRecord[]>;
 }
 
-/** Reads the access log that WEIR_TEST_ACCESS_LOG names, or generates a log of the same format, as hits of an import. */
+/** Reads the access log that WEIR_TEST_ACCESS_LOG names. Without this variable, generates a log in the same format. */
 export function readTraffic(): Traffic {
   const { text, origin } = readAccessLog();
   const hits = text.split('\n').flatMap((line, index) => {

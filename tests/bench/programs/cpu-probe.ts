@@ -1,8 +1,7 @@
-// This module is loaded before the measured program. It answers each message with the CPU time that the process has used so
-// far.
+// Node loads this module before the measured program. It answers each message with the CPU time of the process so far.
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send?.(user + system);
 });
-// The channel for messages must not keep the program running.
+// Without `unref`, the message channel would keep the process alive.
 process.channel?.unref();

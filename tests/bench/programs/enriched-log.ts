@@ -21,7 +21,7 @@ export interface LogOfTraffic {
   readonly partitions: number;
 }
 
-/** Opens engines whose raw topic has the raw records of the traffic, repeated until there are `rows` of them. */
+/** Opens engines, and fills `events.raw` with `rows` records: the traffic, repeated as often as necessary. */
 export async function fillRawLog(folder: string, { traffic, rows, partitions }: LogOfTraffic): Promise<Engines> {
   const engines = await openEngines(folder, partitions);
   const { eventLog, registry } = engines;
@@ -38,7 +38,6 @@ export async function fillRawLog(folder: string, { traffic, rows, partitions }: 
   return engines;
 }
 
-/** Runs the enricher until all raw records have an outcome. */
 export async function enrichAll({ eventLog, stateStore, registry }: Engines, geo: Geo): Promise<void> {
   const enrichment = createEnrichment({ registry, geo, logId: eventLog.logId });
   const deps = { eventLog, stateStore, registry, enrichment, clock: Date.now, metrics: createMetrics() };
@@ -47,7 +46,7 @@ export async function enrichAll({ eventLog, stateStore, registry }: Engines, geo
   await enricher.close();
 }
 
-/** Opens engines whose enriched topic has the enriched records of the traffic, repeated until there are `rows` of them. */
+/** Opens engines, and fills `events.enriched` with `rows` records: the enriched traffic, repeated as often as necessary. */
 export async function fillEnrichedLog(folder: string, log: LogOfTraffic): Promise<Engines> {
   const engines = await fillRawLog(folder, log);
   const geo = await openGeo({});
@@ -56,7 +55,10 @@ export async function fillEnrichedLog(folder: string, log: LogOfTraffic): Promis
   return engines;
 }
 
-/** The enriched rows as blocks with as many rows as the writer's batches. They are in files, or in memory (`inMemory`) if they fit. */
+/**
+ * The enriched rows, divided into blocks of the same size as the writer's batches. The blocks are in files, or in memory (`inMemory`) if they
+ * fit.
+ */
 export interface DirectBlocks {
   readonly count: number;
   readonly bytes: number;
@@ -94,13 +96,13 @@ export async function writeDirectBlocks({ eventLog }: Engines, folder: string, r
   return { count, bytes, read: (nth) => readFileSync(fileOf(nth)) };
 }
 
-/** Returns the blocks with their content in memory, so that a measurement of the inserts does not include reading files. */
+/** Reads all blocks into memory, so that the measured inserts do not include reading files. */
 export function inMemory({ count, bytes, read }: DirectBlocks): DirectBlocks {
   const blocks = Array.from({ length: count }, (_, nth) => read(nth));
   return { count, bytes, read: (nth) => blocks[nth] ?? Buffer.alloc(0) };
 }
 
-/** Inserts each block once, with a token of its own. At most `atOnce` inserts run at the same time. */
+/** Inserts each block once, with its own deduplication token. At most `atOnce` inserts run at the same time. */
 export async function insertDirectly(
   blocks: DirectBlocks,
   { name, analytics, atOnce }: { readonly name: string; readonly analytics: Analytics; readonly atOnce: number },
@@ -119,7 +121,7 @@ export async function insertDirectly(
   await Promise.all(Array.from({ length: atOnce }, insert));
 }
 
-/** Waits for merges of earlier inserts, so that they do not slow down the next measurement. */
+/** Waits until the merges after earlier inserts are finished, because they would slow down the next measurement. */
 export async function untilMerged(analytics: Analytics): Promise<void> {
   for (let quiet = 0; quiet < 3; ) {
     const [row] = await analytics.select<{ merges: string | number }>('SELECT count() AS merges FROM system.merges');
@@ -136,7 +138,7 @@ export function cpuMicrosOfProcess(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
 
-/** The anonymous memory of a process in MiB, from /proc. Pages of the mapped log do not count. 0 on systems other than Linux. */
+/** The anonymous memory of a process in MiB, from /proc. It excludes the memory-mapped files of the log. 0 on systems other than Linux. */
 export function anonymousMebibytes(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^RssAnon:\s+(\d+) kB$/m);

@@ -12,7 +12,7 @@ export interface FillTask extends TrafficTask {
 
 const note = (text: string): void => console.error(`bench: dashboard: ${text}`);
 
-/** Fills the tables of a data folder with generated traffic, for a Weir that is started later. Returns the number of rows. */
+/** Fills the tables in a data folder with generated traffic, before Weir uses the folder. Returns the number of rows. */
 async function main({ folder, clickhouseEntry, migrationsDir, ...traffic }: FillTask): Promise<number> {
   const engine = await startEmbeddedClickhouse({
     dataDir: folder,

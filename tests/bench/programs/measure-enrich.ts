@@ -17,7 +17,7 @@ export interface EnrichTask {
   readonly folder: string;
   readonly rounds: number;
   readonly partitions: number;
-  /** How many times each round processes the traffic of the log. */
+  /** How many times the records of the access log are processed in each round. */
   readonly copies: number;
 }
 
@@ -25,13 +25,13 @@ export interface EnrichFigures {
   readonly origin: 'real' | 'generated';
   readonly records: number;
   readonly loopRecords: number;
-  /** CPU microseconds per record of the baseline (`parseAndWrite`), with one number for each round, as in the next three lists. */
+  /** CPU microseconds per record of the baseline (`parseAndWrite`). This list and the next three have one number for each round. */
   readonly bare: readonly number[];
-  /** With the caches of earlier passes. */
+  /** The enrichment steps, with caches that earlier passes have filled. */
   readonly warm: readonly number[];
-  /** With empty caches. */
+  /** The enrichment steps, with empty caches. */
   readonly newCaches: readonly number[];
-  /** The whole consumer loop, with the event log and the state store. */
+  /** The enricher's whole consumer loop, including the event log and the state store. */
   readonly loop: readonly number[];
   /** CPU microseconds per record of the first pass in this process. */
   readonly firstPass: number;
@@ -117,7 +117,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   }
 }
 
-/** Enriches all records as the consumer loop does, batch by batch, with the state in memory. */
+/** Enriches all records in batches, like the consumer loop, but with the state in memory. */
 function enrichAll<Decoded>(
   enrichment: Enrichment<Decoded>,
   records: readonly StoredRecord[],

@@ -10,7 +10,7 @@ export interface ExclusionsTask {
 export interface ExclusionFigures {
   /** CPU microseconds per hit, by kind of lookup, with one number for each round. */
   readonly asked: Readonly<Record<string, readonly number[]>>;
-  /** CPU milliseconds to compile all rules of a site again, with one number for each round. */
+  /** CPU milliseconds to compile all exclusion rules of a site, with one number for each round. */
   readonly compiled: readonly number[];
 }
 

@@ -53,7 +53,7 @@ async function main({ folder, rounds, valueBytes, batches }: LogTask): Promise<L
         ),
       );
       const bytes = Buffer.alloc(valueBytes * records, 'x');
-      // A single writer, like LMDB's: concurrent appends are written together and synced once.
+      // The file is written like LMDB: by a single writer, which writes concurrent appends together and syncs once.
       await measured(count ? figures?.file : undefined, total, async () => {
         for (let written = 0; written < total; written += records * atOnce) {
           for (let i = 0; i < atOnce; i++) writeSync(file, bytes);

@@ -27,7 +27,7 @@ import { rawReplays } from './raw-replays.ts';
 export interface ReplayTask {
   readonly folder: string;
   readonly rounds: number;
-  /** Runs only one replay from enriched and one from raw, and nothing to compare them with. */
+  /** Runs only one replay from `events.enriched` and one from `events.raw`, without the measurements for comparison. */
   readonly memoryOnly: boolean;
   readonly rows: number;
   readonly partitions: number;
@@ -48,11 +48,11 @@ export interface ReplayFigures {
   readonly raw: ReplayArm;
   /** The enricher alone, with the same raw records in a new log. */
   readonly enricher: ReplayArm;
-  /** The enricher and the writer at the same time, with the same raw records in a new log. Fills new tables, as the replay does. */
+  /** The enricher and the writer at the same time, with the same raw records in a new log. Like the replay, they fill new tables. */
   readonly live: ReplayArm;
-  /** The highest anonymous memory in each quarter of the last replay from enriched. */
+  /** The highest anonymous memory in each quarter of the last replay from `events.enriched`. */
   readonly quarters: readonly Memory[];
-  /** The same for the last replay from raw. */
+  /** The highest anonymous memory in each quarter of the last replay from `events.raw`. */
   readonly rawQuarters: readonly Memory[];
 }
 
@@ -216,7 +216,7 @@ function newArm(): ReplayArm {
   return { seconds: [], own: [], engine: [] };
 }
 
-/** Takes the place of the functions that pause and resume the writers for a swap (docs/glossary.md): this benchmark never exchanges tables. */
+/** Replaces the functions that pause and resume the writers for a swap (docs/glossary.md). This benchmark never exchanges tables. */
 async function noSwap(): Promise<never> {
   throw new Error('a bench of replay does not swap');
 }

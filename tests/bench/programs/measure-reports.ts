@@ -19,14 +19,14 @@ import { cpuMicrosOfProcess } from './enriched-log.ts';
 
 export interface ReportsTask {
   readonly folder: string;
-  /** Whether the tables stay in `folder`. If they are already there, they are not filled again. */
+  /** Whether the tables stay in `folder`. If the folder already has tables, they are used again. */
   readonly keepsTables: boolean;
   readonly rows: number;
   readonly rounds: number;
   /** The reports to measure. If it is undefined, all reports are measured. */
   readonly only: readonly string[] | undefined;
   readonly seed: number;
-  /** The longest time to wait for a quiet machine after the rows are inserted. */
+  /** The maximum time to wait, after the inserts, until the load of the machine is low. */
   readonly quietSeconds: number;
   readonly endMs: number;
   readonly clickhouseEntry: string;
@@ -40,19 +40,19 @@ export interface ReportFigures extends ReportRequest {
   readonly peakBytes: number;
   /** The number of uncompressed bytes that were read from the tables. */
   readonly readBytes: number;
-  /** Why the report was refused; empty if it was not refused. */
+  /** Why the report was refused; empty if the report was answered. */
   readonly refused: string;
 }
 
 export interface ReportsFigures {
   readonly rows: number;
   readonly fillSeconds: number;
-  /** A text that says whether the machine was quiet when the reports began. */
+  /** A text about the load of the machine when the reports began. */
   readonly quiet: string;
-  /** The CPU time of ClickHouse for each inserted row, merges included. */
+  /** The CPU time of ClickHouse in microseconds per inserted row, including merges. */
   readonly engineMicrosPerRow: number;
   readonly tables: readonly { readonly name: string; readonly bytes: number }[];
-  /** The columns of `records`. Empty if the tables are kept: to read the sizes of columns, all parts would have to be written again. */
+  /** The columns of `records`. Empty if the tables are kept: reading the sizes of columns would write all parts again. */
   readonly columns: readonly { readonly name: string; readonly bytes: number }[];
   readonly reports: readonly ReportFigures[];
 }
@@ -102,8 +102,8 @@ async function fill(analytics: Analytics, engine: EmbeddedClickhouse, task: Repo
 }
 
 /**
- * Measures each report in several rounds. The first round does not count for the times: it only measures memory and read bytes. The present time of
- * each request is a second after that of the request before, as in use, so that ClickHouse cannot reuse what it found for the same period.
+ * Measures each report in several rounds. The first round measures only memory and read bytes, not times. Each request has a present time one
+ * second after that of the previous request, as in real use, so that ClickHouse cannot reuse cached results.
  */
 async function measureReports(analytics: Analytics, task: ReportsTask): Promise<readonly ReportFigures[]> {
   const figures: ReportFigures[] = [];
@@ -191,8 +191,8 @@ async function tableBytes(analytics: Analytics): Promise<ReportsFigures['tables'
 }
 
 /**
- * Returns the size of each column. Small table parts have no sizes of columns, so all parts are first written again with one file per
- * column.
+ * Returns the size of each column. ClickHouse keeps no sizes of columns for small parts. Therefore all parts are first written again, with one
+ * file per column.
  */
 async function columnBytes(analytics: Analytics): Promise<ReportsFigures['columns']> {
   await analytics.change('ALTER TABLE records MODIFY SETTING min_bytes_for_wide_part = 0');

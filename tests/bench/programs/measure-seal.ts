@@ -37,10 +37,7 @@ const plainBody = JSON.stringify({
 });
 const contextBody = (ip: string) => `${plainBody.slice(0, -1)},"context":{"ip":"${ip}"}}`;
 
-/**
- * Compares encrypted addresses with plain addresses. The code for plain addresses writes and reads the records as Weir did before
- * addresses were encrypted.
- */
+/** Compares records with an encrypted address and records with a plain address. Weir wrote plain addresses before it encrypted them. */
 function main({ rounds }: SealTask): SealFigures {
   const salt = randomBytes(32).toString('hex');
   const seal = createSealAddress(salt, randomBytes);

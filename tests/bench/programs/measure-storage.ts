@@ -17,7 +17,7 @@ import {
 
 export interface StorageTask {
   readonly folder: string;
-  /** The number of rows of generated traffic, and of the access log. */
+  /** The numbers of rows: of generated traffic (`rows`), and of the access log (`logRows`). */
   readonly rows: number;
   readonly logRows: number;
   readonly rounds: number;
@@ -25,16 +25,16 @@ export interface StorageTask {
   readonly endMs: number;
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;
-  /** The former tables have the migrations before the one with this number. */
+  /** The number of a migration. The former tables have only the migrations before it. */
   readonly since: string;
 }
 
-/** The results of one set of tables, filled with one kind of traffic. */
+/** The results for one version of the tables, filled with one kind of traffic. */
 export interface StoredFigures {
   readonly traffic: string;
   readonly side: 'former' | 'present';
   readonly rows: number;
-  /** The CPU time of ClickHouse for each inserted row, merges included: one number for each round. */
+  /** The CPU time of ClickHouse in microseconds per inserted row, including merges, with one number for each round. */
   readonly micros: readonly number[];
   /** The bytes per row of each table, in the last round. */
   readonly tables: Readonly<Record<string, number>>;
@@ -69,7 +69,7 @@ async function main(task: StorageTask): Promise<readonly StoredFigures[]> {
   ] as const) {
     for (const side of SIDES) found.push({ traffic, side, rows: 0, micros: [], tables: {}, columns: {}, queries: {} });
     for (let round = 0; round < task.rounds; round++) {
-      // The order alternates, so that neither side always finds a warmer engine.
+      // The order alternates, so that both versions are equally often measured second, when the engine is warm.
       for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
         const analytics = open(`${side}_${round}`, side === 'former' ? formerDir : migrationsDir);
         const at = found.findIndex((one) => one.side === side && one.traffic === traffic);
@@ -185,7 +185,7 @@ function queriesOf(endMs: number): Readonly<Record<string, string>> {
   };
 }
 
-/** The bytes of the columns, after each month was merged into one part with one file for each column. */
+/** Returns the bytes of each column. First merges each month into one part with one file per column. */
 async function columnBytes(analytics: ClickhouseAnalytics) {
   await analytics.change('ALTER TABLE records MODIFY SETTING min_bytes_for_wide_part = 0');
   const partitions = await analytics.select<{ id: string }>(

@@ -43,7 +43,7 @@ export interface WriteFigures {
 
 export interface Arm {
   readonly seconds: number[];
-  /** CPU microseconds per row: of this process, and of the ClickHouse process. */
+  /** CPU microseconds per row. `own`: of this process. `engine`: of the ClickHouse process. */
   readonly own: number[];
   readonly engine: number[];
   readonly inserts: number[];

@@ -13,7 +13,7 @@ import { createMetrics } from '@weir/runtime/prometheus-metrics';
 const RETENTION_MS = 72 * 3_600_000;
 
 export interface RawReplayEngines {
-  /** The folder for the state of the replay. */
+  /** The folder for the state store that the replay's enricher uses. */
   readonly folder: string;
   readonly eventLog: EventLog;
   readonly registry: Registry;
@@ -21,7 +21,7 @@ export interface RawReplayEngines {
   readonly geo: Geo;
 }
 
-/** Starts the enricher of a replay from raw as the product does (services/host/src/startup/start-replays.ts). */
+/** Returns functions that start the enricher of a replay from `events.raw`, as services/host/src/startup/start-replays.ts does. */
 export function rawReplays({ folder, eventLog, registry, analytics, geo }: RawReplayEngines): RawReplays {
   const clock = Date.now;
   return {

@@ -1,13 +1,12 @@
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** Describes the machine on which the benchmark ran. */
 export function machineText(): string {
   const [cpu] = cpus();
   const memoryGib = Math.round(totalmem() / 1024 ** 3);
   return `${cpus().length} x ${cpu?.model.trim() ?? 'unknown CPU'}, ${memoryGib} GiB, ${type()} ${release()}, Node ${process.version}`;
 }
 
-/** The load averages of the machine. Other work on the same cores changes the figures more than anything else. */
+/** The load averages of the machine. Other programs on the same cores change the figures more than any other influence. */
 export function loadText(): string {
   const [one = 0, five = 0] = loadavg();
   return `${one.toFixed(1)} (1 min), ${five.toFixed(1)} (5 min)`;

@@ -1,6 +1,6 @@
 import { untilQuiet } from './quiet-machine.ts';
 
-/** A machine that reports each of these loads in turn, and after that always the last one. */
+/** Makes a simulated machine. Each call of `load` returns the next of these loads; after the last one, always the last one. */
 function machineWith(...loads: number[]) {
   const waits: number[] = [];
   let read = 0;

@@ -6,7 +6,7 @@ import { showNumber } from './spread.ts';
 const QUIET_LOAD = 0.5;
 const POLL_SECONDS = 5;
 
-/** Reads the load of the machine, and waits. */
+/** The functions that read the load and that wait. Tests replace them. */
 interface Machine {
   /** The load average of the last minute. */
   load(): number;
@@ -19,8 +19,9 @@ const THIS_MACHINE: Machine = {
 };
 
 /**
- * Waits until other programs have finished, because their work changes the figures more than anything else. Resolves with a text about the load
- * of the machine, at the latest after `secondsMax`. The load average takes some minutes to fall after a scenario, even if nothing else runs.
+ * Waits until the load of the machine is low, because other programs change the figures more than any other influence. Resolves after
+ * `secondsMax` at the latest, with a text about the load. After a scenario, the load average takes some minutes to fall, even if nothing else
+ * runs.
  */
 export async function untilQuiet(secondsMax: number, machine = THIS_MACHINE): Promise<string> {
   let waited = 0;

@@ -1,6 +1,6 @@
 import { intervalOf } from './spread.ts';
 
-// The quantiles are those of a table of Student's t (97.5 %).
+// The quantiles (97.5 %) are from a table of Student's t-distribution.
 test.each([
   [4, 3.182],
   [10, 2.262],

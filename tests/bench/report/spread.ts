@@ -1,6 +1,5 @@
 import type { Target } from '../scenarios/scenario.ts';
 
-/** The median, the lowest and the highest value of a figure over all rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -15,7 +14,7 @@ export function spreadOf(figures: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** The ratios of two figures, round by round, so that a slow phase of the machine affects both. */
+/** The ratios of two figures of the same round, so that a slow phase of the machine affects both figures. */
 export function ratios(figures: readonly number[], beside: readonly number[]): Spread {
   return spreadOf(figures.map((figure, round) => figure / (beside[round] ?? Number.NaN)));
 }
@@ -32,7 +31,7 @@ export interface Interval {
 const NORMAL_97_5 = 1.96;
 const RATIOS_MIN = 4;
 
-/** The interval of Student's t for the logarithms of ratios. */
+/** The interval by Student's t-distribution, computed on the logarithms of the ratios. */
 export function intervalOf(found: readonly number[]): Interval {
   const logs = found.map(Math.log);
   const count = logs.length;
@@ -43,7 +42,7 @@ export function intervalOf(found: readonly number[]): Interval {
   return { mean: at(mean), low: at(mean - half), high: at(mean + half), halfWidth: at(half) - 1 };
 }
 
-/** The 97.5 % quantile of Student's t, by the series of Cornish and Fisher. Its error is below 0.03 from three degrees of freedom on. */
+/** The 97.5 % quantile of Student's t-distribution, by the Cornish-Fisher expansion. Its error is below 0.03 for three or more degrees of freedom. */
 function studentsT(degrees: number): number {
   const z = NORMAL_97_5;
   return (
@@ -68,7 +67,6 @@ export function showNumber(value: number, digits = 1): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** The target that a time in milliseconds is at most `max`. */
 export const atMost = (what: string, found: number, max: number): Target => ({
   what,
   wanted: `<= ${max} ms`,

@@ -12,7 +12,7 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** The functions with the highest self time in each profile of a folder, with their share of the time that was not idle. */
+/** For each profile of a folder: the functions with the highest self time, with their share of the time that was not idle. */
 export function topFunctions(folder: string): string {
   const files = readdirSync(folder).filter((file) => file.endsWith('.cpuprofile'));
   return files.map((file) => `\n${file}\n${topOf(join(folder, file))}`).join('\n');

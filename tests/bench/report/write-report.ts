@@ -7,7 +7,6 @@ export interface Result {
   readonly load: string;
 }
 
-/** The results as text for the terminal. */
 export function plainText({ scenario, findings, load }: Result): string {
   const lines = [`\n== ${scenario.name}: ${scenario.about}`, `   ${load}`, ''];
   for (const table of findings.tables) lines.push(...aligned(table), '');
@@ -19,8 +18,8 @@ export function plainText({ scenario, findings, load }: Result): string {
 }
 
 /**
- * The new text of docs/benchmarks.md. Without named scenarios, all sections are replaced, except those of scenarios that run
- * only by name. With named scenarios, only their sections are replaced.
+ * Returns the new text of docs/benchmarks.md. If the command line names scenarios, only their sections are replaced. Otherwise all sections are
+ * replaced, except those of scenarios that run only when they are named.
  */
 export function renewedPage(old: string, results: readonly Result[], machine: string, date: string): string {
   const own = results.filter(({ scenario }) => scenario.onlyByName !== undefined);
@@ -40,7 +39,7 @@ export function renewedPage(old: string, results: readonly Result[], machine: st
   return `${[head, ...kept].join('').trimEnd()}\n${sections.join('\n')}\n`;
 }
 
-/** The sections of scenarios that run only by name. They have their own date, and stay when the page is replaced. */
+/** Returns the sections of scenarios that run only when they are named. They have their own date, and stay when the page is replaced. */
 function keptSections(old: string): string[] {
   const [, ...sections] = old.split(/^(?=## )/m);
   return sections.filter((text) => /^\d{4}-\d\d-\d\d\. /m.test(text)).map((text) => `\n${text.trimEnd()}\n`);

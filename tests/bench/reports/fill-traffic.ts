@@ -17,8 +17,8 @@ const SAMPLE_SESSIONS = 200_000;
 const AT_ONCE = 2;
 
 /**
- * Inserts chunks in the order of time, two at once. Each chunk is one insert with a token, through the views of `records`. Resolves with
- * the number of rows.
+ * Inserts the traffic in the order of time, two chunks at once. Each chunk is one insert into `records` with its own deduplication token. The
+ * insert also fills the materialized views. Resolves with the number of rows.
  */
 export async function fillTraffic(
   analytics: Analytics,
@@ -33,7 +33,7 @@ export async function fillTraffic(
   const chunks = Array.from({ length: Math.floor(traffic.sessions / chunk) + 1 }, (_, nth) => nth);
   const countOf = (nth: number): number => Math.max(0, Math.min(chunk, traffic.sessions - nth * chunk));
   await eachAtOnce(chunks, async (nth) => {
-    // Raw offsets must rise, but can have gaps. The chunks begin so far apart that they cannot overlap.
+    // Raw offsets must increase, but gaps are allowed. The first offsets of two chunks are so far apart that the chunks never overlap.
     const sessions = { from: nth * chunk, count: countOf(nth), lateCount: nth === 0 ? 0 : countOf(nth - 1) };
     const statement = insertTraffic(traffic, { ...sessions, firstOffset: nth * CHUNK_ROWS * 10 });
     await analytics.change(statement, `bench:${sessions.from}`);
@@ -56,7 +56,7 @@ export async function buildSlots(analytics: Analytics, endMs: number): Promise<n
   return slots;
 }
 
-/** Does the work for each item in their order, for `AT_ONCE` items at the same time. */
+/** Calls `work` for the items in their order, for `AT_ONCE` items at the same time. */
 async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items];
   const next = async (): Promise<void> => {

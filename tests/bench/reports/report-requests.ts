@@ -1,6 +1,6 @@
 import { COLUMN_DIMENSION_NAMES } from '@weir/control/reports/dimensions';
 
-/** A report with the query of its URL in the admin API. */
+/** A request for a report: `query` is the query string of its URL in the admin API. */
 export interface ReportRequest {
   /** `stats`, or the dimension of a breakdown. */
   readonly report: string;
@@ -10,7 +10,7 @@ export interface ReportRequest {
 }
 
 export const PERIODS = ['24h', '7d', '30d', '12mo'] as const;
-/** The variants of each report: names, and the parameters that are added to the period. */
+/** The variants of each report: a name, and the parameters that are added to the URL. */
 export const VARIANTS: readonly (readonly [name: string, query: string])[] = [
   ['no filter', ''],
   ['1 filter', '&filter=country:is:US'],

@@ -17,8 +17,8 @@ import {
   WINDOW_SECONDS,
 } from './rival-engines.ts';
 
-// What an expert would write for speed alone: node:http without a framework, and batches of concurrent requests, each with one
-// pipeline of Redis commands and one send of kafkajs. It handles no failure: if Redis or Kafka fails, the process ends.
+// What an expert would write for speed alone: node:http without a framework, and batches of concurrent requests. Each batch is one pipeline of
+// Redis commands and one send of kafkajs. If Redis or Kafka fails, the process ends.
 
 interface Waiting {
   readonly apiKey: string;

@@ -15,8 +15,8 @@ import {
   WINDOW_SECONDS,
 } from './rival-engines.ts';
 
-// Express as its documentation shows it: express.json(), a middleware for the API key and one for the rate limit, and a handler that
-// awaits one send of kafkajs for each request.
+// Express as in its documentation: express.json(), one middleware for the API key, one for the rate limit, and a handler that awaits one send of
+// kafkajs per request.
 
 const { redis, send, keyOf } = await openRivalEngines();
 const limiter = new RateLimiterRedis({ storeClient: redis, points: LIMIT_PER_MINUTE, duration: WINDOW_SECONDS });

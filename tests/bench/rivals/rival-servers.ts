@@ -7,12 +7,11 @@ import type { BenchServices } from '../distributed/distributed-services.ts';
 import { sendLoad } from '../load/http-load.ts';
 import { EVENTS_WITH_KEY } from '../load/load-requests.ts';
 
-/** A server on Kafka and Redis that accepts server events. */
+/** A measured server that accepts server events: the gateway, or a rival (rival-engines.ts). */
 export interface RivalServer extends Pick<RunningProgram, 'cpuMicros' | 'stop'> {
   readonly name: string;
   readonly port: number;
   readonly key: string;
-  /** The number of records in the topic of the server. */
   stored(): Promise<number>;
 }
 
@@ -60,7 +59,10 @@ export async function startAll(programs: Programs, services: BenchServices): Pro
   return [weir, ...others];
 }
 
-/** Sends events with new idempotency keys. Throws unless the server answers 202 to each one and has stored each one once. */
+/**
+ * Sends events with new idempotency keys. Resolves with the seconds that this took. Throws unless the server answers 202 to each event and stores
+ * each event once.
+ */
 export async function sendAndCount(server: RivalServer, requests: number, connections: number): Promise<number> {
   const { status, make } = EVENTS_WITH_KEY;
   const before = await server.stored();
@@ -70,7 +72,7 @@ export async function sendAndCount(server: RivalServer, requests: number, connec
   return seconds;
 }
 
-/** Throws unless the second request with an idempotency key gets 200 and stores nothing. */
+/** Sends two requests with the same idempotency key. Throws unless the second one gets 200 and stores nothing. */
 export async function checkDuplicate(server: RivalServer): Promise<void> {
   const one = EVENTS_WITH_KEY.make(server.key)(0);
   const before = await server.stored();

@@ -11,7 +11,7 @@ const ROUNDS_MIN = 5;
 /** The rounds end when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds`. */
 const HALF_WIDTH_MAX = 0.05;
 
-/** The highest wanted ratio of Weir's CPU to that of a rival. */
+/** The targets: for each rival, the maximum ratio of Weir's CPU to that of the rival. */
 const TARGETS: readonly { readonly rival: string; readonly connections: number; readonly ratio: number }[] = [
   { rival: 'Fastify, one send per request', connections: 64, ratio: 0.4 },
   { rival: 'expert pipeline', connections: 64, ratio: 0.9 },
@@ -28,7 +28,7 @@ export const rivals: Scenario = {
   run,
 };
 
-/** The figures of one server with one number of connections, with one number for each round. */
+/** The figures of one server with one number of connections. Each list has one number for each round. */
 interface Figures {
   readonly server: RivalServer;
   readonly connections: number;

@@ -12,11 +12,11 @@ const CHROMIUM = '/usr/bin/chromium';
 const PAGE_WITHIN_MS = 120_000;
 const PERIODS = ['7d', '30d', '12mo'] as const;
 const FIRST_PAINT_MS_MAX = 1_000;
-/** The targets of the scenario reports. */
+/** The limits for the time of one report, as in reports-scenario.ts. */
 const SHORT_MS_MAX = 150;
 const YEAR_MS_MAX = 500;
 
-/** Records in `window.shownAt` when the numbers and each panel are shown, in milliseconds after the navigation began. */
+/** A script for the page. It stores in `window.shownAt` when the numbers and each panel appear, in milliseconds since the navigation began. */
 const WATCH = `
   window.shownAt = {};
   const look = () => {
@@ -26,7 +26,7 @@ const WATCH = `
   };
   new MutationObserver(look).observe(document, { childList: true, subtree: true });`;
 
-/** Milliseconds by what was measured: `first paint`, `numbers`, and the panels. */
+/** Milliseconds. The keys are `first paint`, `numbers`, and the names of the panels. */
 type Times = Readonly<Record<string, number>>;
 
 export const dashboard: Scenario = {
@@ -133,7 +133,7 @@ function findingsOf(
   };
 }
 
-/** The value at this share of the sorted figures (nearest rank). */
+/** Returns the quantile of the figures at this share (nearest rank). */
 function rank(figures: readonly number[], share: number): number {
   const sorted = [...figures].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

@@ -15,10 +15,10 @@ const PER_SECOND = 1_000;
 const MINUTES_PER_ROUND = 1;
 /** The dashboards are opened one after the other within this time. */
 const OPENING_MS = 60_000;
-/** From the opening until each report has been repeated at least once: the longest pause of `refreshPause` is 6 minutes. */
+/** The time until each dashboard has repeated each report. The longest pause between two requests is 6 minutes (`refreshPause`). */
 const WARM_UP_MS = 360_000;
 const PROBE_EVERY_MS = 500;
-/** Each poll is a statement that takes CPU time from the reports, so there are few of them. The measured times are up to this much too long. */
+/** Each poll is a statement that takes CPU time from the reports, so polls are rare. A measured time can be too long by up to this value. */
 const POLL_MS = 100;
 const REPORT_MS_MAX = 1_000;
 const VISIBLE_MS_MAX = 2_000;
@@ -42,7 +42,7 @@ const REPORTS = [
   'breakdown?dimension=bot&order=pageviews:desc&limit=9&bots=include',
 ] as const;
 const PERIODS = ['24h', '7d', '30d'] as const;
-/** Each dashboard has another combination of period and filter, so that no two ask the same question. */
+/** Each dashboard has another combination of period and filter, so that all requests differ. */
 const FILTERS = [
   '',
   'country:is:DE',
@@ -54,11 +54,11 @@ const FILTERS = [
 ];
 
 interface Figures {
-  /** In milliseconds, by period. */
+  /** The times of requests in milliseconds, by period. */
   readonly reports: ReadonlyMap<string, number[]>;
-  /** Milliseconds from the answer 204 until SQL finds the row. */
+  /** Milliseconds from the answer 204 to a pageview until SQL finds its row. */
   readonly visible: number[];
-  /** Milliseconds from the planned time of a pageview to its answer. */
+  /** Milliseconds from the planned time of a pageview's request to its answer. */
   readonly answers: Float64Array[];
 }
 
@@ -66,7 +66,7 @@ async function run(bench: Bench): Promise<Findings> {
   const { rounds, quietSeconds, note } = bench;
   const weir = await startFilledWeir(bench);
   const closing = new AbortController();
-  // Each report of each dashboard waits with this signal.
+  // Every waiting report of every dashboard adds a listener to this signal. Without this call, Node would warn.
   setMaxListeners(0, closing.signal);
   try {
     const quiet = await untilQuiet(quietSeconds);
@@ -82,7 +82,7 @@ async function run(bench: Bench): Promise<Findings> {
       openDashboard(weir, nth, () => figures, closing.signal),
     );
     const clients = Promise.all([...open, probe(weir, () => figures, closing.signal)]);
-    // If a client or the load fails, the measurement ends at once.
+    // If a client or the load fails, this rejects immediately.
     const measure = (ms: number): Promise<unknown> => Promise.race([pause(ms), clients, load.failed]);
     await measure(OPENING_MS);
     const opening = all(figures);
@@ -113,7 +113,7 @@ const newFigures = (): Figures => ({
   answers: [],
 });
 
-/** Asks the reports of a dashboard again and again, as the page does. */
+/** Requests the reports of a dashboard again and again, like an open page of the dashboard. */
 async function openDashboard(weir: FilledWeir, nth: number, figures: () => Figures, stop: AbortSignal): Promise<void> {
   const period = PERIODS[nth % PERIODS.length] ?? '30d';
   const filter = FILTERS[Math.floor(nth / PERIODS.length)] ?? '';
@@ -134,7 +134,7 @@ async function openDashboard(weir: FilledWeir, nth: number, figures: () => Figur
   );
 }
 
-/** Sends pageviews, each with a path of its own, and measures how long each takes until SQL finds it. */
+/** Sends pageviews with different paths. Measures for each how long it takes until SQL finds it. */
 async function probe({ client }: FilledWeir, figures: () => Figures, stop: AbortSignal): Promise<void> {
   const query = `SELECT count() FROM records WHERE site_id = {site:String} AND outcome = 'row'
   AND toStartOfHour(timestamp) >= toStartOfHour(now() - INTERVAL 1 HOUR) AND pathname = {path:String}`;
@@ -157,7 +157,6 @@ async function probe({ client }: FilledWeir, figures: () => Figures, stop: Abort
   }
 }
 
-/** Resolves after this time, or when `stop` aborts. */
 const wait = (ms: number, stop: AbortSignal): Promise<unknown> =>
   pause(ms, undefined, { signal: stop }).catch(() => undefined);
 

@@ -110,7 +110,7 @@ function newFigures(): Figures {
   return { perSecond: [], p50: [], p99: [] };
 }
 
-/** Resolves with the number of seconds until this many events can be queried. */
+/** Waits until this many events can be queried. Resolves with the waiting time in seconds. */
 async function untilStored(client: WeirClient, events: number): Promise<number> {
   const startedAt = performance.now();
   for (;;) {

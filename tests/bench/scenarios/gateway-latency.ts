@@ -10,7 +10,7 @@ const WINDOW_SECONDS = 4;
 const P50_MS_MAX = 2;
 const P99_MS_MAX = 8;
 
-/** Measures the latency of the gateway's answers at a fixed rate, in `rounds` windows after one that is not counted. */
+/** Measures the latency of the gateway's answers at a fixed rate, in `rounds` time windows. One more window before them is discarded. */
 export async function gatewayLatency({ port, key }: Server, rounds: number): Promise<Findings> {
   const kind = EVENTS_WITH_KEY;
   const load = startOpenLoad({ port, perSecond: PER_SECOND, status: kind.status, make: kind.make(key) });

@@ -62,7 +62,6 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
   };
 }
 
-/** Measures the CPU microseconds per request. */
 async function costOf({ port, key, cpuMicros }: Server, kind: RequestKind, requests: number): Promise<number> {
   const before = await cpuMicros();
   await sendLoad({ port, connections: CONNECTIONS, requests, status: kind.status, make: kind.make(key) });

@@ -13,11 +13,11 @@ import type { Bench, Findings, Scenario } from './scenario.ts';
 const RECORDS = 200_000;
 const PER_SECOND = 500;
 const WINDOW_SECONDS = 15;
-/** The number of windows that are measured before each replay. */
+/** The number of time windows that are measured before each replay, without a replay. */
 const QUIET_WINDOWS = 5;
 const LATENCY_RATIO_MAX = 1.3;
 const LAG_SECONDS_MAX = 2;
-/** A little less than half of the generated lines are pageviews, so one record needs about two lines. */
+/** A little less than half of the generated lines are pageviews. Only pageviews become records, so one record needs about two lines. */
 const LINES_PER_RECORD = 2;
 const LINES_PER_PART = 100_000;
 const MINUTES_MAX = 60;
@@ -41,7 +41,6 @@ export const replayLiveRaw: Scenario = {
   run: (bench) => run(bench, 'raw'),
 };
 
-/** The figures of windows, one after the other. */
 interface Windows {
   readonly p50: number[];
   readonly p99: number[];
@@ -60,7 +59,7 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
     WEIR_URL: weir.url,
     WEIR_ADMIN_TOKEN: ADMIN_TOKEN,
   });
-  // The import ends when every record is in the log. The enricher and the writer may still be behind.
+  // The import ends when the log has every record. The enricher and the writer may not have processed all of them yet.
   await client.settled(MINUTES_MAX * 60_000);
   const imported = await client.number('SELECT count() FROM records');
   note(`${imported} records are stored`);
@@ -69,11 +68,14 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
   const quiet: Windows = { p50: [], p99: [], lag: [] };
   const busy: Windows = { p50: [], p99: [], lag: [] };
   const seconds: number[] = [];
-  /** The p50 of each window beside a replay, divided by the median of those before this replay. */
+  /** The p50 of each window during a replay, divided by the median p50 of the windows before this replay. */
   const slowdowns: number[] = [];
   let differences = 0;
 
-  /** Measures the load in windows until `isOver` resolves with true. A last window of less than half the length counts only if it is the only one. */
+  /**
+   * Measures the load in time windows until `isOver` resolves with true. A last window of less than half the length is discarded, unless it is
+   * the only one.
+   */
   async function measure(windows: Windows, isOver: () => Promise<boolean>): Promise<Windows> {
     const own: Windows = { p50: [], p99: [], lag: [] };
     let isLast = false;

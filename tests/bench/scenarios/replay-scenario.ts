@@ -6,9 +6,12 @@ import type { ReplayArm, ReplayFigures, ReplayTask } from '../programs/measure-r
 import { ratios, showNumber, showSpread, spreadOf } from '../report/spread.ts';
 import type { Bench, Findings, Scenario } from './scenario.ts';
 
-/** The lowest accepted speed of a replay, as a part of the speed of direct inserts. */
+/** The minimum speed of a replay, relative to the speed of direct inserts. */
 const SPEED_MIN = 0.7;
-/** The lowest wanted speed of a replay from raw, as a part of the speed of live enricher and writer, and of the enricher alone. */
+/**
+ * The minimum speed of a replay from `events.raw`. It is relative to the speed of the live enricher and writer, and also to that of the enricher
+ * alone.
+ */
 const RAW_SPEED_MIN = 0.8;
 /** With fewer rows, the time that creating the tables takes would count too much. */
 const ROWS = 400_000;
@@ -48,7 +51,10 @@ function taskOf(programs: Bench['programs'], only: Pick<ReplayTask, 'rounds' | '
   };
 }
 
-/** The memory is flat if the last quarter of a replay needs at most this many times the memory of its second quarter, after the warm-up. */
+/**
+ * The memory counts as constant if the last quarter of a replay needs at most this many times that of the second quarter. The first one is the
+ * warm-up.
+ */
 const GROWTH_MAX = 1.1;
 
 async function runForMemory({ programs, rounds, records: rows = ROWS_FOR_MEMORY }: Bench): Promise<Findings> {

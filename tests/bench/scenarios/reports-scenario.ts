@@ -97,7 +97,7 @@ function columnsTable(found: readonly ReportsFigures[]): Table {
   };
 }
 
-/** For all reports of a variant and a period: p50 and p95 of the times, the highest memory, and the most bytes read. */
+/** For each variant and period: p50 and p95 of the times of all reports, the highest memory, and the most bytes that one report read. */
 function summaryTable(figures: ReportsFigures): Table {
   const rows = VARIANTS.flatMap(([variant]) =>
     PERIODS.map((period) => {
@@ -151,7 +151,7 @@ function cellOf({ ms, peakBytes, readBytes, refused }: ReportFigures): string {
 
 const memory = (bytes: number): string => (bytes === 0 ? '-' : showNumber(bytes / MIB, 0));
 
-/** The value at this share of the sorted figures (nearest rank). */
+/** Returns the quantile of the figures at this share (nearest rank). */
 function rank(figures: readonly number[], share: number): number {
   const sorted = [...figures].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

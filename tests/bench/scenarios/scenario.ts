@@ -1,12 +1,12 @@
 import type { Programs } from '../build-programs.ts';
 
-/** One measurement. It runs alone, in rounds that alternate between the measured code and the code that it is compared with. */
+/** One measurement. No other measurement runs at the same time. Rounds alternate between the measured code and the code with which it is compared. */
 export interface Scenario {
   readonly name: string;
   readonly about: string;
   /** The number of rounds if `--rounds` is not given. */
   readonly rounds: number;
-  /** The reason why it runs only if it is named on the command line. */
+  /** Why the scenario runs only if the command line names it. */
   readonly onlyByName?: string;
   /** Why it cannot run on this machine; `undefined` if it can. */
   missing?(): string | undefined;
@@ -18,15 +18,17 @@ export interface Bench {
   readonly rounds: number;
   /** The number of records to process, for example of a backlog or a replay. If it is undefined, the scenario uses its own number. */
   readonly records: number | undefined;
-  /** The numbers of rows for which `reports` fills tables, one after the other. Other scenarios use the first. If undefined: their own. */
+  /**
+   * The numbers of rows. `reports` fills and measures tables for each of these numbers. Other scenarios use the first one. If undefined, the
+   * scenario uses its own number.
+   */
   readonly rows: readonly number[] | undefined;
   /** The reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
-  /** The folder in which the tables of reports and dashboards are kept. If it is undefined, they are deleted. */
+  /** The folder in which the scenarios for reports and dashboards keep their tables. If it is undefined, the tables are deleted. */
   readonly folder: string | undefined;
-  /** The longest time to wait for a quiet machine before a measurement. */
+  /** The maximum time to wait for a low load of the machine before a measurement. */
   readonly quietSeconds: number;
-  /** Prints the progress to standard error. */
   note(text: string): void;
 }
 
@@ -42,7 +44,6 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A performance target of the project, with the measured value. */
 export interface Target {
   readonly what: string;
   readonly wanted: string;

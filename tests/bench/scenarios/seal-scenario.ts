@@ -15,7 +15,7 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
   const task: SealTask = { rounds };
   const figures = await programs.measure<SealFigures>('measure-seal', task);
   const of = (name: string): readonly number[] => figures[name] ?? [];
-  /** Compares round by round, so that a slow phase of the machine affects both figures. */
+  /** The difference of two costs in each round, so that a slow phase of the machine affects both costs. */
   const more = (name: string, beside: string): Spread =>
     spreadOf(of(name).map((micros, round) => micros - (of(beside)[round] ?? Number.NaN)));
   const costs = {

@@ -20,24 +20,23 @@ leader.imbalance.check.interval.seconds=1
 leader.imbalance.per.broker.percentage=0
 `;
 
-/** One of three brokers. Each of them is also a controller. */
+/** One of three Kafka brokers. Each broker is also a controller. */
 export interface ClusterBroker {
   readonly id: number;
-  /** The port for clients. They must reach it through the port that the broker tells them. */
+  /** The port on which the broker accepts clients. The broker tells clients another port (`advertised`), which must forward to this one. */
   readonly port: number;
   isRunning(): boolean;
-  /** Resolves when the process is dead, because a dying broker still accepts records. */
+  /** Resolves when the process has ended. Before that, the killed broker could still accept records. */
   kill9(): Promise<void>;
-  /** Starts the broker with its stored data. Resolves when the cluster has this broker. A majority of the brokers must run or start. */
+  /** Starts the broker with its stored data. Resolves when it is a member of the cluster. This needs a majority of running brokers. */
   start(): Promise<void>;
 }
 
-/** Three brokers on loopback, without Docker. */
 export interface BrokerCluster {
   readonly brokers: readonly ClusterBroker[];
-  /** Reaches the brokers directly. */
+  /** Calls `work` with an admin client that connects to the brokers without proxies. */
   admin<T>(work: (admin: Admin) => Promise<T>): Promise<T>;
-  /** Kills the brokers. Their data stay. */
+  /** Kills the brokers. Their data stays on the disk. */
   close(): Promise<void>;
 }
 
@@ -48,15 +47,15 @@ interface Ports {
 }
 
 export interface BrokerClusterOptions {
-  /** A folder for each broker, such as one on a disk of its own. */
+  /** One folder for each broker. It can be on a separate disk. */
   readonly folders: readonly string[];
-  /** The port for clients of each broker. */
+  /** For each broker, the port on which it accepts clients. */
   readonly ports: readonly number[];
   /** For each broker, the port that it tells its clients, such as that of a proxy. */
   readonly advertised: readonly number[];
 }
 
-/** Installs Kafka with CI=true, if it is missing. */
+/** Starts the cluster. With CI=true, installs Kafka if it is missing. */
 export async function startBrokerCluster(options: BrokerClusterOptions): Promise<BrokerCluster> {
   installLocal('kafka');
   const all: Ports[] = [];
@@ -114,7 +113,7 @@ share.coordinator.state.topic.replication.factor=3
 ${NEW_LEADERS_PROPERTIES}`;
 }
 
-/** Formats the folder of a broker, which does not run yet. */
+/** Writes the configuration of a broker and formats its folder. Does not start the broker. */
 async function prepareBroker(
   id: number,
   folder: string,
@@ -144,7 +143,7 @@ async function prepareBroker(
     },
     async start() {
       const log = openSync(join(folder, 'log'), 'a');
-      // Files are in the folder of the data. The output of a broker on a full disk is lost.
+      // The log file is in the folder with the data. If the disk of the broker is full, its output is therefore lost.
       const started = spawn('java', [...JAVA, 'kafka.Kafka', file], { cwd: folder, stdio: ['ignore', log, log] });
       closeSync(log);
       child = started;

@@ -13,31 +13,31 @@ import { type BrokerCluster, startBrokerCluster } from './broker-cluster.ts';
 import { createTestAuthority, type TestAuthority } from './test-authority.ts';
 import { startTlsFront, type TlsFront } from './tls-front.ts';
 
-/** How the processes of Weir reach one server: through the proxy, and behind it with TLS. */
+/** How Weir's processes reach one server: through `proxy`, which can disturb connections, and then through `front`, which accepts TLS. */
 interface Way {
   readonly proxy: FaultyProxy;
   readonly front: TlsFront;
 }
 
-/** A deployment on a cluster of three brokers. Its processes reach all engines with TLS. */
+/** A deployment of Weir on a cluster of three brokers. Its processes connect to all engines with TLS. */
 export interface Clustered extends Subject {
   readonly weir: Deployment<Engines>;
   readonly cluster: BrokerCluster;
-  /** The disk of each broker. Empty if this machine cannot mount file systems. */
+  /** One disk for each broker. Empty if this machine cannot mount file systems. */
   readonly disks: readonly SmallDisk[];
   readonly authority: TestAuthority;
-  /** The ways to the brokers, one for each, and the ways to the other engines. */
+  /** The connection to each server: one for each broker, and one each for Redis and ClickHouse. */
   readonly ways: Readonly<Record<'kafka' | 'redis' | 'clickhouse', readonly Way[]>>;
 }
 
 const BROKERS = 3;
 const DISK_MB = 2_048;
-/** The certificates of the deployment are valid for this long, except during a fault. */
+/** How long certificates are valid, except during a fault of certificates. */
 export const VALID_MS = 24 * 3600_000;
 
 async function openClustered(): Promise<Clustered> {
   const opened: (() => unknown)[] = [];
-  /** The last one first: a process is stopped before the proxy that it uses. */
+  /** Closes in reverse order of opening: a process is stopped before the proxy that it uses. */
   const close = async (): Promise<void> => {
     for (const end of opened.splice(0).toReversed()) await end();
   };
@@ -79,7 +79,7 @@ async function openClustered(): Promise<Clustered> {
       CLICKHOUSE_URL: `https://${username}:${password}@127.0.0.1:${clickhouse.proxy.port}`,
       NODE_EXTRA_CA_CERTS: authority.caFile,
     };
-    // The deployment closes only its processes, because brokers and disks must be closed in their order.
+    // `weir.close` stops only Weir's processes. The `close` above then stops brokers and disks in the right order.
     const weir = await startDeployment({ env: {}, close: async () => undefined }, env);
     opened.push(() => weir.close());
     const { client, url, urls } = weir;
@@ -93,5 +93,5 @@ async function openClustered(): Promise<Clustered> {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** All faults of a cluster happen to one deployment, one after the other. */
+/** How the faults of a cluster open Weir. They share one deployment and happen to it one after another. */
 export const CLUSTERED: Opening<Clustered> = { open: openClustered, shares: 'cluster' };

@@ -10,11 +10,10 @@ export interface IssuedCertificate {
   readonly validUntil: number;
 }
 
-/** A certificate authority of the tests. */
 export interface TestAuthority {
-  /** The file of its own certificate in PEM format, which clients must trust. */
+  /** The file with the authority's certificate in PEM format. Clients must trust it. */
   readonly caFile: string;
-  /** Issues a certificate for 127.0.0.1 that expires after this time, rounded to seconds. */
+  /** Issues a certificate for 127.0.0.1 that expires in `validMs`, rounded to seconds. */
   issue(validMs: number): IssuedCertificate;
 }
 
@@ -84,5 +83,5 @@ commonName = supplied
   };
 }
 
-/** A time as openssl reads it: `YYYYMMDDHHMMSSZ`. */
+/** Formats a time for openssl: `YYYYMMDDHHMMSSZ`. */
 const opensslTime = (ms: number): string => `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;

@@ -7,12 +7,15 @@ export interface TlsFront {
   readonly port: number;
   /** Uses another certificate for new connections. Existing connections continue. */
   present(certificate: IssuedCertificate): void;
-  /** How many connections were opened since the certificate has expired: those that the client closed without a request, and the others. */
+  /**
+   * The number of connections that clients opened after the certificate had expired. `refused`: the client closed the connection without sending
+   * data. `used`: the client sent data.
+   */
   expired(): { readonly refused: number; readonly used: number };
   close(): Promise<void>;
 }
 
-/** Two clocks of one machine are read, so a certificate counts as expired a little later. */
+/** A certificate counts as expired only after this additional time, because the client and this process can read slightly different times. */
 const SURELY_EXPIRED_MS = 1_000;
 
 export async function startTlsFront(targetPort: number, certificate: IssuedCertificate): Promise<TlsFront> {
@@ -22,7 +25,8 @@ export async function startTlsFront(targetPort: number, certificate: IssuedCerti
   let used = 0;
   const isExpired = (): boolean => Date.now() > validUntil + SURELY_EXPIRED_MS;
   const server = createServer({ cert: certificate.cert, key: certificate.key }, (socket) => {
-    // Clients in Node check the certificate after the handshake. The server may see a complete handshake, after which the client sends nothing.
+    // A client in Node checks the certificate after the handshake. The server can therefore see a complete handshake, although the client refuses
+    // the certificate. Such a client sends no data.
     if (isExpired()) {
       let sent = false;
       socket.once('data', () => {

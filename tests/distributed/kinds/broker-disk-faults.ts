@@ -8,7 +8,10 @@ import { othersTakeOver } from './take-over.ts';
 
 const FULL_MAX_MS = { short: 500, long: 5_000 } as const;
 
-/** Fills the disks of some brokers at once. A broker ends when it cannot write. Weir must meanwhile do what `meanwhile` waits for. */
+/**
+ * Fills the disks of some brokers at the same time. A broker that cannot write ends. While the disks are full, `meanwhile` checks what Weir must
+ * still do.
+ */
 const disksFull = (
   count: number,
   texts: Pick<Fault<Clustered>, 'name' | 'about'>,
@@ -28,7 +31,6 @@ const disksFull = (
   },
 });
 
-/** Faults of the disks of the brokers. */
 export const BROKER_DISK_FAULTS: readonly Fault<Clustered>[] = [
   disksFull(
     1,

@@ -12,13 +12,12 @@ const TOPICS = ['events.raw', 'events.enriched', 'registry', 'salts'];
 const DOWN_MAX_MS = { short: 500, long: 5_000 } as const;
 const MOVED_WITHIN_MS = 60_000;
 
-/** `count` of the brokers, chosen at random. */
 export function someBrokers({ brokers }: BrokerCluster, count: number, { random }: Round): readonly ClusterBroker[] {
   const left = [...brokers];
   return Array.from({ length: count }, () => left.splice(Math.floor(random() * left.length), 1)).flat();
 }
 
-/** Resolves when at least one more request was answered with 503. The load checks that each such answer has `Retry-After`. */
+/** Resolves when one more request has been answered with 503. (The load checks that every such answer has `Retry-After`.) */
 export async function refusesRequests({ load }: Round): Promise<void> {
   const refused = (): number => load.saw.get('503') ?? 0;
   const before = refused();
@@ -37,7 +36,7 @@ function leadersOf({ admin }: BrokerCluster): Promise<ReadonlyMap<string, number
   });
 }
 
-/** Makes the next replica of each partition its preferred leader. The controller elects preferred leaders each second. */
+/** Makes the second replica of each partition its preferred leader. The controller elects preferred leaders every second. */
 function preferNextReplica({ admin }: BrokerCluster): Promise<void> {
   return admin(async (connected) => {
     const { topics } = await connected.fetchTopicMetadata({ topics: TOPICS });
@@ -52,7 +51,6 @@ function preferNextReplica({ admin }: BrokerCluster): Promise<void> {
   });
 }
 
-/** Faults of the brokers of a cluster. */
 export const BROKER_FAULTS: readonly Fault<Clustered>[] = [
   {
     ...{ ...CLUSTERED, name: 'kill-one-broker' },

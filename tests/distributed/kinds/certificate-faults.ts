@@ -5,15 +5,15 @@ import type { Fault } from '../../faults/suite/fault.ts';
 import { CLUSTERED, type Clustered, VALID_MS } from '../cluster/clustered-subject.ts';
 import { othersTakeOver } from './take-over.ts';
 
-/** A certificate is valid for this long before it expires. */
+/** How long the certificate of the fault is valid. */
 const EXPIRES_MS = 2_000;
-/** Until then, each clock has passed the end of the certificate. */
+/** The test waits this much longer than the certificate is valid, so that it has expired by every clock. */
 const SURELY_EXPIRED_MS = 1_500;
 
 type Engine = keyof Clustered['ways'];
 const SHOWN: Readonly<Record<Engine, string>> = { kafka: 'Kafka', redis: 'Redis', clickhouse: 'ClickHouse' };
 
-/** `isKept`: whether Weir keeps its connections to the engine. It opens connections to ClickHouse whenever it needs them. */
+/** `isKept`: whether Weir keeps its connections to the engine open. It opens a new connection to ClickHouse whenever it needs one. */
 const expires = (engine: Engine, isKept: boolean): Fault<Clustered> => ({
   ...{ ...CLUSTERED, name: `${engine}-certificate-expired` },
   about: `the certificate of ${SHOWN[engine]} expires: ${isKept ? 'connections continue; after a reset, ' : ''}new ones are refused until it is renewed`,
@@ -40,7 +40,6 @@ const expires = (engine: Engine, isKept: boolean): Fault<Clustered> => ({
   },
 });
 
-/** Faults of the certificates with which the engines identify themselves. */
 export const CERTIFICATE_FAULTS: readonly Fault<Clustered>[] = [
   expires('kafka', true),
   expires('redis', true),

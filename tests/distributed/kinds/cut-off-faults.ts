@@ -10,16 +10,15 @@ type Engine = 'kafka' | 'redis' | 'clickhouse';
 
 interface CutOff {
   readonly role: Role;
-  /** The engines that the process cannot reach. */
   readonly engines: readonly Engine[];
-  /** Default: one of `MODES`, chosen at random for each round. */
+  /** How the connections are disturbed. Default: one of `MODES`, chosen at random for each round. */
   readonly mode?: ProxyMode;
-  /** The fault lasts until this resolves. */
+  /** The fault ends when this promise resolves. */
   until(broken: Deployed, round: Round): Promise<void>;
 }
 
 const SHOWN: Readonly<Record<Engine, string>> = { kafka: 'Kafka', redis: 'Redis', clickhouse: 'ClickHouse' };
-/** The ways in which a process cannot reach an engine. */
+/** The ways to make an engine unreachable for a process. */
 const MODES: readonly ProxyMode[] = ['silent', 'half-open', 'away'];
 
 export const anyMode = ({ random }: Round): ProxyMode => MODES[Math.floor(random() * MODES.length)] ?? 'away';
@@ -27,7 +26,7 @@ export const anyMode = ({ random }: Round): ProxyMode => MODES[Math.floor(random
 const proxyTo = (engine: Engine, { kafkaProxy, redisProxy, clickhouse }: Deployed): FaultyProxy =>
   ({ kafka: kafkaProxy, redis: redisProxy, clickhouse: clickhouse.proxy })[engine];
 
-/** One process of the role cannot reach the engines. All other processes can. */
+/** One process of the role cannot reach the engines. All other processes can reach them. */
 const cutOff = (name: string, about: string, { role, engines, mode, until }: CutOff): Fault<Deployed> => ({
   ...{ ...DEPLOYED, name, about, problem: whyNoClientPorts },
   async strike(broken, round) {
@@ -42,7 +41,10 @@ const cutOff = (name: string, about: string, { role, engines, mode, until }: Cut
   },
 });
 
-/** A gateway has no partitions. An enricher or writer keeps its partitions, because it still is a member of its group: they wait. */
+/**
+ * One process cannot reach an engine for some seconds. If it is an enricher or a writer, it is still a member of its consumer group and keeps its
+ * partitions, so their records wait. A gateway has no partitions.
+ */
 const forAWhile = (role: Role, engine: Engine): Fault<Deployed> =>
   cutOff(
     `${role}-without-${engine}`,
@@ -57,7 +59,7 @@ const untilOthersTakeOver = (role: Role): Fault<Deployed> =>
     { role, engines: ['kafka'], until: othersTakeOver },
   );
 
-/** The requests of the old owner are delivered when the new owner has done the same work. */
+/** The process cannot reach Kafka and the engine until the other process has done its work. Then its old requests are delivered. */
 const lateRequests = (role: Role, engine: Engine): Fault<Deployed> =>
   cutOff(
     `${role}-late`,
@@ -65,7 +67,6 @@ const lateRequests = (role: Role, engine: Engine): Fault<Deployed> =>
     { role, engines: ['kafka', engine], mode: 'silent', until: othersTakeOver },
   );
 
-/** Faults of one process that cannot reach an engine, while the other process of its role can. */
 export const CUT_OFF_FAULTS: readonly Fault<Deployed>[] = [
   forAWhile('gateway', 'kafka'),
   forAWhile('gateway', 'redis'),

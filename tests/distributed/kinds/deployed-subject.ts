@@ -7,7 +7,10 @@ import { type FaultyProxy, startFaultyProxy } from '../../faults/suite/faulty-pr
 import { type Deployment, startDeployment } from '../deployment.ts';
 import { startServices } from '../services.ts';
 
-/** A deployment. Its processes reach the services, and the load reaches the gateways, through proxies. `client` uses no proxy. */
+/**
+ * A distributed Weir. Its processes reach the services through proxies, and the load reaches the gateways through proxies. `client` uses no
+ * proxy.
+ */
 export interface Deployed extends BehindProxies {
   readonly weir: Deployment;
   readonly kafkaProxy: FaultyProxy;
@@ -22,14 +25,14 @@ async function openDeployed(): Promise<Deployed> {
     opened.push(one);
     return one;
   };
-  /** The last one first: a process is stopped before the proxy that it uses. */
+  /** Closes in reverse order of opening: a process is stopped before the proxy that it uses. */
   const close = async (): Promise<void> => {
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
     const port = await freePort();
     const kafkaProxy = keep(await startFaultyProxy(port));
-    // The broker tells its clients the port of the proxy. Otherwise they would use the proxy for their first request only.
+    // The broker tells its clients the port of the proxy. Otherwise the clients would use the proxy only for their first connection.
     const services = keep(await startServices({ port, advertised: kafkaProxy.port }));
     const redisProxy = keep(await startFaultyProxy(portOf(services.redis.address)));
     const clickhouse = keep(await startClickhouseProxies(services.clickhouse.address));
@@ -53,5 +56,5 @@ async function openDeployed(): Promise<Deployed> {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** All faults that use this value happen to one deployment, one after the other. */
+/** How these faults open Weir. They share one deployment and happen to it one after another. */
 export const DEPLOYED: Opening<Deployed> = { open: openDeployed, shares: 'deployment' };

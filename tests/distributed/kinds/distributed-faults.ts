@@ -29,10 +29,13 @@ const CLIENT_FAULTS = connectionFaults(
   ({ clientProxies }) => clientProxies,
 );
 
-/** These faults happen to one deployment on three brokers, whose start takes longer than a fault. So they are one list. */
+/**
+ * These faults share a deployment on three brokers, whose start takes longer than a fault. They are one list, so that a test run uses only one of
+ * them.
+ */
 const CLUSTER_FAULTS: readonly Fault<Clustered>[] = [...BROKER_FAULTS, ...BROKER_DISK_FAULTS, ...CERTIFICATE_FAULTS];
 
-/** The faults of a deployment, one list for each part that they happen to. */
+/** The faults of a distributed Weir. Each list has the faults of one part of the deployment. */
 export const DISTRIBUTED_KINDS: readonly (readonly Runnable[])[] = [
   ...[ROLE_FAULTS, KAFKA_FAULTS, REDIS_FAULTS, CLICKHOUSE_FAULTS, CLIENT_FAULTS].map((faults) =>
     faults.map(distributed),

@@ -15,7 +15,7 @@ const FAULTS: readonly (readonly [name: string, about: string, fault: InsertFaul
   ['insert-late', 'inserts are done, but answered 3 s late', { kind: 'late', lateMs: LATE_MS }],
 ];
 
-/** Faults of inserts. Each of them happens to all inserts until it has happened to 1 to 4 inserts. */
+/** Faults of inserts into ClickHouse. A fault happens to all inserts, and ends after 1 to 4 of them. */
 export const INSERT_FAULTS: readonly Fault<Deployed>[] = FAULTS.map(([name, about, fault]) => ({
   ...{ ...DEPLOYED, name, about },
   async strike({ clickhouse: { http } }, { random }) {

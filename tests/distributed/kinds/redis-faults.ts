@@ -8,15 +8,14 @@ import { DEPLOYED, type Deployed } from './deployed-subject.ts';
 import { serviceFaults } from './service-faults.ts';
 
 const DOWN_MAX_MS = 2_000;
-/** Nothing listens on this port. As the replica of a primary that it cannot reach, Redis keeps its data and refuses writes. */
+/** No process listens on this port. A Redis that is the replica of an unreachable primary keeps its data and refuses writes. */
 const NO_PRIMARY = '127.0.0.1 1';
 
 interface WriteRefusal {
   readonly name: string;
   readonly about: string;
-  /** The first word of the error with which Redis answers a write. Redis counts errors by this word. */
+  /** The first word of the error that Redis returns for a write. Redis counts its errors by this word. */
   readonly error: string;
-  /** The commands that begin and end the fault. */
   readonly begin: string;
   readonly end: string;
 }

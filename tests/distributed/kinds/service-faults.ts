@@ -3,7 +3,6 @@ import type { Fault } from '../../faults/suite/fault.ts';
 import type { ServiceName } from '../services.ts';
 import { DEPLOYED, type Deployed } from './deployed-subject.ts';
 
-/** The faults of the process of a service. */
 export function serviceFaults(name: ServiceName, shown: string): readonly Fault<Deployed>[] {
   return [
     {

@@ -2,18 +2,23 @@ import { eventually } from '@weir/testkit/eventually';
 import type { WeirProcess } from '@weir/testkit/weir-process';
 import type { Round, Subject } from '../../faults/suite/fault.ts';
 
-/** The number of test events. With this number, some of them are very probably in the partitions of the process that cannot work, which are half of all. */
+/**
+ * The number of test events. The process that cannot work has half of the partitions. With this many events, some of them are almost certainly in
+ * its partitions.
+ */
 const PROBES = 32;
 const TAKEN_OVER_WITHIN_MS = 60_000;
 
-/** One of the processes, chosen at random. */
 export function oneOf(processes: readonly WeirProcess[], { random }: Round): WeirProcess {
   const chosen = processes[Math.floor(random() * processes.length)];
   if (chosen === undefined) throw new Error('there is no process of this role');
   return chosen;
 }
 
-/** Sends test events, very probably to all partitions. Resolves when all of them are stored, without the process that cannot work. */
+/**
+ * Sends test events to the partitions of both processes. Resolves when all of them are stored. One process cannot work, so the other one must
+ * then have taken over its partitions.
+ */
 export async function othersTakeOver({ client }: Subject, { load, site }: Round): Promise<void> {
   const probes = await Promise.all(Array.from({ length: PROBES }, () => load.probe()));
   await eventually(

@@ -12,7 +12,7 @@ const RAW = 'events.raw';
 const ENRICHED = 'events.enriched';
 const REGISTRY = 'registry';
 const ENRICHER_GROUP = 'weir-enricher.events.raw';
-/** The heading in docs/operations.md that each error names. */
+/** A heading in docs/operations.md. Each error must name it. */
 const WHAT_TO_DO = 'A topic was deleted';
 const SETTLES_WITHIN_MS = 60_000;
 
@@ -49,7 +49,7 @@ const stop = async (processes: readonly WeirProcess[]): Promise<void> =>
 const start = async (processes: readonly WeirProcess[]): Promise<void> =>
   void (await Promise.all(processes.map((one) => one.restart())));
 
-/** Clients cannot reach Weir until everything that was acknowledged is stored, and while `work` runs. */
+/** Makes Weir unreachable for clients, waits until all acknowledged records are stored, and then runs `work`. */
 async function withEverythingStored({ client, clientProxies }: Deployed, work: () => Promise<void>): Promise<void> {
   for (const proxy of clientProxies) proxy.set('away');
   try {
@@ -60,7 +60,7 @@ async function withEverythingStored({ client, clientProxies }: Deployed, work: (
   }
 }
 
-/** A process that starts must end with an error that says what to do, and must not create the topic again. */
+/** Restarts one process. It must end with an error that says what to do, and must not create the topic again. */
 async function refusesToStart(broken: Deployed, topic: string, round: Round): Promise<void> {
   const victim = oneOf(processesOf(broken), round);
   await victim.kill9();
@@ -74,8 +74,8 @@ async function refusesToStart(broken: Deployed, topic: string, round: Round): Pr
 }
 
 /**
- * Each fault deletes a topic, and then does what docs/operations.md says. If `events.raw` is deleted, records that are not stored are lost, so
- * everything is stored before.
+ * Each fault deletes a topic, and then follows the steps of docs/operations.md. A deleted `events.raw` loses the records that are not stored yet.
+ * Therefore all records are stored before this deletion.
  */
 export const TOPIC_FAULTS: readonly Fault<Deployed>[] = [
   {

@@ -6,7 +6,7 @@ export interface DayCommand extends Omit<DayOptions, 'say'> {
   readonly help: boolean;
 }
 
-/** A run with fewer hours does not judge whether a use levels off. */
+/** A run with fewer hours does not check whether the use of memory and disk stops growing. */
 export const HOURS = 24;
 const MINUTES = 45;
 

@@ -7,7 +7,7 @@ interface Shown {
   readonly about: string;
   readonly of: (sample: Sample) => number;
   readonly unit: 'MB' | 'count' | 'bytes';
-  /** Growth up to this value is not counted. Undefined: the measure must not level off. */
+  /** Growth up to this value is ignored. Undefined: the measure is only shown, and may grow without limit. */
   readonly slack?: number;
 }
 
@@ -17,7 +17,10 @@ const measure = (name: Measure, about: string, unit: Shown['unit'], slack?: numb
   ...(slack === undefined ? {} : { slack }),
 });
 
-/** The rows of the table. The small values of some measures vary by more than the share, so these have a slack. */
+/**
+ * The measures in the table of docs/faults.md. Some small values vary by more than GROWTH_SHARE_MAX (levels-off.ts), so their measures have a
+ * slack.
+ */
 const SHOWN: readonly Shown[] = [
   measure('memory', 'anonymous memory of all processes', 'MB', 0),
   measure('memory-main', 'anonymous memory of the main process', 'MB', 0),
@@ -38,7 +41,7 @@ const SHOWN: readonly Shown[] = [
   measure('lag', 'records that wait for the enricher or the writer', 'count'),
 ];
 
-/** One sentence for each measure that does not level off. */
+/** Returns one sentence for each measure that must stop growing, but does not. */
 export function growthFindings(samples: readonly Sample[]): readonly string[] {
   return SHOWN.filter(({ slack }) => slack !== undefined).flatMap(({ name, of, unit, slack }) => {
     const { medians, levelsOff } = judgeLevel(quartersOf(samples.map(of)), slack);
@@ -60,7 +63,6 @@ export function dayRows({ samples }: Pick<DayResult, 'samples'>): ReadonlyMap<st
   );
 }
 
-/** One paragraph about the traffic of the run. */
 export function dayNote(result: DayResult): string {
   const { acknowledged, stored, lost, doubled, received, rate, memoryMost, answers, saw } = result;
   const count = (value: number): string => value.toLocaleString('en-US');

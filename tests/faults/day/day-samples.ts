@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DayWeir } from './day-weir.ts';
 import { readProcessGroup } from './process-group.ts';
 
-/** The measures of one moment. Bytes, or numbers of files and records. */
+/** What is measured at one time. The values are bytes, or numbers of files, rows and records. */
 export type Measure =
   | 'memory'
   | 'memory-main'
@@ -21,7 +21,7 @@ export type Measure =
   | 'lag';
 
 export interface Sample extends Readonly<Record<Measure, number>> {
-  /** The hours since the start, by the clock of Weir. */
+  /** The hours since Weir started. An hour of Weir's fast clock counts as one hour. */
   readonly hour: number;
 }
 
@@ -50,7 +50,7 @@ export async function takeSample({ weir, disk, hours }: DayWeir): Promise<Sample
   };
 }
 
-/** The bytes that the files of a folder use on the disk. Files that are removed meanwhile are left out. */
+/** The bytes that the files of a folder use on the disk, without files that are removed while `du` runs. */
 function bytesIn(folder: string): number {
   if (!existsSync(folder)) return 0;
   try {

@@ -9,23 +9,22 @@ import { SUITE_ENV } from '../suite/embedded-subject.ts';
 export interface DayWeir {
   readonly weir: WeirProcess;
   readonly disk: SmallDisk;
-  /** The hours since the start, by the clock of Weir. */
+  /** The hours since Weir started. An hour of Weir's fast clock counts as one hour. */
   hours(): number;
-  /** Stops Weir and removes its disk. */
   close(): Promise<void>;
 }
 
 export const DISK_MB = 5_000;
 const HOUR_MS = 3_600_000;
-/** After this real time, the clock of Weir must have gone much further. */
+/** After this real time, the test checks that the clock of Weir is really faster. */
 const CLOCK_SEEN_MS = 3_000;
 
 /**
- * The shortest retention that the settings allow, and the default rate limits. So everything that Weir removes by age is removed during the run. The rows of the
- * honest site are kept, because the audit at the end compares them: that site has limits of its own.
+ * The shortest retention that the settings allow, and the default rate limits. Weir therefore removes old data of every kind during the run. Only
+ * the site of the honest clients has other limits and keeps all rows (run-day.ts), because the audit at the end compares its rows.
  */
 const ENV = {
-  // What Weir chooses by itself on a machine or in a container with this memory.
+  // The value that Weir chooses by itself on a machine with 1 GB of memory.
   WEIR_CLICKHOUSE_MEMORY_MB: '384',
   // Node sees the memory of the whole machine, and would use more for its heap than on a machine with 1 GB. Both threads have this limit.
   NODE_OPTIONS: '--max-old-space-size=256',
@@ -40,8 +39,8 @@ export function whyNoDay(): string | undefined {
 }
 
 /**
- * Starts Weir. `rate`: how much faster its clock goes. `hours`: how many hours the run will take by this clock. The clock begins so many hours before the
- * real time, so that no time of Weir is in the future of the clients.
+ * Starts Weir. `rate`: how much faster than real time its clock goes. `hours`: how many hours of this clock the run will take. The clock begins
+ * `hours` before the real time. Therefore its times are never in the future for the clients.
  */
 export async function openDayWeir(rate: number, hours: number): Promise<DayWeir> {
   const disk = mountSmallDisk('ext4', DISK_MB);
@@ -79,7 +78,7 @@ export async function openDayWeir(rate: number, hours: number): Promise<DayWeir>
   }
 }
 
-/** The time by the clock of Weir, in Unix milliseconds. The header has whole seconds, and Weir renews it once per real second. */
+/** The time of Weir's clock in Unix milliseconds, from the header `Date`. This header has whole seconds, and Weir updates it once per real second. */
 async function clockOf({ url }: WeirProcess): Promise<number> {
   const { headers } = await sendHttp(url, { path: '/healthz' });
   return Date.parse(String(headers.date));

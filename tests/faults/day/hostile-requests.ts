@@ -4,7 +4,7 @@ import { bearer } from '@weir/testkit/weir-client';
 import fc from 'fast-check';
 import { bodyOf, headers, jsonText, nearly } from '../../fuzz/hostile-values.ts';
 
-/** What hostile clients know: a site with a key of their own, the ID of a site that is flooded, and the token of a careless admin. */
+/** What the hostile clients know: a site and an API key of their own, the ID of a site with a low rate limit that they flood, and an admin token. */
 export interface HostileTarget {
   readonly site: string;
   readonly key: string;
@@ -13,7 +13,7 @@ export interface HostileTarget {
   readonly random: () => number;
 }
 
-/** One kind of hostile request. Each kind has a client of its own. */
+/** One kind of hostile request. A separate client sends each kind. */
 export interface HostileKind {
   readonly name: string;
   /** The pause after each answer, in real milliseconds. */
@@ -45,7 +45,7 @@ const BOTS = [
 const DIMENSIONS = ['page', 'entry', 'exit', 'source', 'referrer', 'browser', 'country', 'event', 'visitor', 'no-such'];
 const PERIODS = ['today', '24h', '7d', '30d', '12mo', 'all', '-1d'];
 
-/** Statements that need too much, or that are forbidden. */
+/** SQL statements that need too much memory or time, or that are forbidden. */
 const STATEMENTS = [
   'SELECT count() FROM numbers(100000000000)',
   'SELECT groupArray(toString(number)) FROM numbers(1000000000)',
@@ -64,7 +64,7 @@ const STATEMENTS = [
   'SELECT 1; SELECT 2',
 ];
 
-/** Random values that are the same for the same seed. They are made once, because making them takes longer than sending them. */
+/** Returns a function that gives random values with a fixed seed. It makes them only once, because making a value takes longer than sending it. */
 function pool<T>(arbitrary: fc.Arbitrary<T>): (nth: number) => T {
   let values: readonly T[] | undefined;
   return (nth) => {

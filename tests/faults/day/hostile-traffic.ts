@@ -5,7 +5,7 @@ import { keptConnection, openSocket, sendHttp } from '@weir/testkit/http-client'
 import { HOSTILE_KINDS, type HostileKind, type HostileTarget } from './hostile-requests.ts';
 
 export interface HostileTraffic {
-  /** The number of requests of each kind by their answer: a status, or `none`. */
+  /** The number of requests for each kind and answer. The answer is an HTTP status, or `none` if no answer came. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** Answers that no caller should get: a 5xx other than a 503 with `Retry-After`. At most 20 are kept. */
   readonly strange: readonly string[];
@@ -23,7 +23,7 @@ const SLOW_HEAD =
   'POST /api/collect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"site_id":"';
 const UNREAD_HEAD = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100);
 
-/** Starts a client for each kind of hostile request, and connections that are idle, slow, or do not read. */
+/** Starts one client for each kind of hostile request. Also opens connections that are idle, that send slowly, or that do not read their answers. */
 export function startHostileTraffic(url: string, target: HostileTarget): HostileTraffic {
   const answers = new Map<string, Map<string, number>>();
   const strange: string[] = [];
@@ -90,7 +90,6 @@ export function startHostileTraffic(url: string, target: HostileTarget): Hostile
   };
 }
 
-/** Resolves after this time, or when the signal aborts. */
 async function pauseUntil(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 }

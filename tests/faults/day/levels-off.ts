@@ -2,13 +2,12 @@
 export type Quarters = readonly [readonly number[], readonly number[], readonly number[], readonly number[]];
 
 /**
- * By at most this share may the last quarter exceed the third. All limits of Weir that end a growth (windows, retention, sizes of caches) end it
- * before the measured hours, or in their first quarter. A use that began at zero with the run and grows evenly exceeds this share: the middles of the last two
- * quarters are 39 and 45 hours after the start, and 45 / 39 is 15 % more.
+ * The last quarter may exceed the third one by at most this share. Every growth that Weir limits (by windows, retention or sizes of caches) ends
+ * before the first sample or in the first quarter. Unlimited growth exceeds the share: a use that begins at zero and grows evenly has the value
+ * 39 in the middle of the third quarter and 45 in the middle of the last one (hours after the start), and 45 / 39 is 15 % more.
  */
 const GROWTH_SHARE_MAX = 0.05;
 
-/** The rule in words, for docs/faults.md. */
 export const RULE = `the median of the last quarter is at most ${GROWTH_SHARE_MAX * 100} % above that of the third`;
 
 export interface Level {
@@ -19,8 +18,8 @@ export interface Level {
 }
 
 /**
- * Compares the medians of the last two quarters. `slack`: a growth up to this value is not counted, for measures whose small values vary by
- * more than the share.
+ * Compares the medians of the last two quarters. `slack`: a growth up to this value is ignored, because small values can vary by more than
+ * GROWTH_SHARE_MAX.
  */
 export function judgeLevel(quarters: Quarters, slack = 0): Level {
   const medians = quarters.map(median);
@@ -32,7 +31,6 @@ export function judgeLevel(quarters: Quarters, slack = 0): Level {
   };
 }
 
-/** Divides values into four quarters, by their order. */
 export function quartersOf(values: readonly number[]): Quarters {
   const at = (part: number): number => Math.floor((values.length * part) / 4);
   const quarter = (part: number): readonly number[] => values.slice(at(part), at(part + 1));

@@ -1,17 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What one process of Weir uses. */
 export interface ProcessUse {
   readonly pid: number;
   /**
-   * The anonymous memory in bytes, also in swap: heaps, stacks and buffers. Pages of files are not counted, because the kernel can drop
-   * them at any time.
+   * The anonymous memory in bytes (heaps, stacks and buffers), including swap. Pages of files do not count, because the kernel can drop them at
+   * any time.
    */
   readonly memory: number;
   readonly openFiles: number;
 }
 
-/** Reads what each process of a process group uses now. Linux only. */
+/** Reads the use of memory and files of each process of a process group. Linux only. */
 export function readProcessGroup(group: number): readonly ProcessUse[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -25,7 +24,7 @@ export function readProcessGroup(group: number): readonly ProcessUse[] {
     });
 }
 
-/** The anonymous memory of these processes together, in bytes. A process that has ended uses none. */
+/** The sum of the anonymous memory of these processes, in bytes. An ended process counts as 0. */
 export function memoryTogether(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     try {

@@ -10,35 +10,32 @@ import { startHostileTraffic } from './hostile-traffic.ts';
 import { memoryTogether, readProcessGroup } from './process-group.ts';
 
 export interface DayOptions {
-  /** The hours that are measured, by the clock of Weir. */
+  /** The measured hours, by the clock of Weir. They begin after `fillHours`. */
   readonly hours: number;
-  /** The hours before them, in which everything fills that Weir keeps for a day. */
+  /** The hours before the measured hours. In this time, all data that Weir keeps for a day reaches its full size. */
   readonly fillHours: number;
-  /** The real minutes for both. */
+  /** The real minutes of the whole run (`fillHours` and `hours`). */
   readonly minutes: number;
   readonly seed: number;
-  /** The memory that all processes of Weir may use together. Default: 1 GB. */
+  /** The maximum memory of all processes of Weir together. Default: 1 GB. */
   readonly memoryMaxBytes?: number;
-  /** Receives a line about each hour. */
   readonly say: (text: string) => void;
 }
 
 export interface DayResult extends SentAudit {
-  /** The samples of the measured hours. */
   readonly samples: readonly Sample[];
   /** How much faster than real time the clock of Weir went. */
   readonly rate: number;
-  /** The most memory of all processes together that was seen, in bytes. It is read four times per second. */
+  /** The highest memory of all processes together, in bytes. It is measured four times per second. */
   readonly memoryMost: number;
-  /** The records that the log has received from all clients. */
+  /** The number of records in the event log, from all clients. */
   readonly received: number;
-  /** The number of requests of honest clients by what they saw. */
+  /** The number of requests of honest clients for each answer: a status, `no connection` or `no answer`. */
   readonly saw: ReadonlyMap<string, number>;
-  /** The number of hostile requests of each kind by their answer. */
+  /** The number of hostile requests for each kind and answer: a status, or `none`. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** The memory that all processes of Weir may use together. */
 export const MEMORY_MAX_BYTES = 1024 ** 3;
 const CLIENTS = 2;
 const SAMPLE_MS = 10_000;
@@ -49,7 +46,10 @@ const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000
 const KEEP_ALL = { events: 'forever', profiles: 'forever', rollups: 'forever' };
 const FLOODED_LIMITS = { collect: 60 };
 
-/** Sends honest and hostile traffic to a Weir whose clock goes faster than real time, and compares what is stored with what was sent. */
+/**
+ * Sends honest and hostile traffic to a Weir whose clock goes faster than real time. At the end, compares the stored records with the sent
+ * records.
+ */
 export async function runDay(options: DayOptions): Promise<DayResult> {
   const { hours, fillHours, minutes, seed, memoryMaxBytes = MEMORY_MAX_BYTES, say } = options;
   const rate = Math.max(1, Math.round(((hours + fillHours) * 60) / minutes));
@@ -112,7 +112,7 @@ export async function runDay(options: DayOptions): Promise<DayResult> {
   }
 }
 
-/** Watches that the processes stay the same, and that their memory stays below the limit. */
+/** Checks that no process of Weir ends or restarts, and that their memory together stays below the limit. */
 function watchProcesses({ weir }: DayWeir, memoryMaxBytes: number, found: (finding: string) => void) {
   const pids = readProcessGroup(weir.pid()).map(({ pid }) => pid);
   const processes = pids.join(', ');
@@ -133,7 +133,6 @@ function watchProcesses({ weir }: DayWeir, memoryMaxBytes: number, found: (findi
   }, WATCH_MS);
   return {
     isAlive: () => alive,
-    /** Ends the watch. Returns the most memory that was seen. */
     stop(): number {
       clearInterval(timer);
       const now = readProcessGroup(weir.pid())
@@ -155,7 +154,6 @@ function shownSample({ hour, ...measures }: Sample): string {
   return `hour ${hour.toFixed(1)}: ${shown.join(', ')}`;
 }
 
-/** How often each message was logged. */
 function countLines(output: string): string {
   const counts = new Map<string, number>();
   for (const line of output.split('\n')) {

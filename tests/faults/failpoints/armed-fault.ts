@@ -6,7 +6,7 @@ import type { FaultPoint } from '@weir/testkit/fault-points';
 import type { AppendFault } from '@weir/testkit/faulty-event-log';
 import type { FaultOrder } from './fault-order.ts';
 
-// This module is a part of Weir only in the bundle that build-failpoints.mjs makes for the fault tests. Production builds do not have it.
+// Only the bundle for the fault tests (build-failpoints.mjs) contains this module. Production builds do not.
 
 const FILE = process.env.WEIR_FAULT_FILE ?? '';
 const CODES: Readonly<Record<string, DependencyErrorCode>> = {
@@ -19,11 +19,14 @@ const CODES: Readonly<Record<string, DependencyErrorCode>> = {
 let order: FaultOrder | undefined;
 let hits = 0;
 
-/** Sends orders from the main thread, which alone receives signals, to the pipeline thread. Each thread counts its own calls. */
+/**
+ * Passes the order on from the main thread to the pipeline thread, because only the main thread receives signals. Each thread counts its own
+ * calls.
+ */
 const orders = new BroadcastChannel('weir fault orders');
 orders.unref();
 
-/** The test writes a `FaultOrder` into FILE and sends SIGUSR2. From then on, calls of the ordered point are counted. */
+/** The test writes a `FaultOrder` into FILE and sends SIGUSR2. From then on, each thread counts the calls of the ordered point. */
 if (isMainThread) {
   process.on('SIGUSR2', () => {
     take(JSON.parse(readFileSync(FILE, 'utf8')) as FaultOrder);
@@ -39,7 +42,7 @@ function take(next: FaultOrder): void {
 }
 
 /**
- * Returns the order if its fault must happen at this call. When the fault happens for the last time and does not kill the process, writes a
+ * Returns the order if its fault must happen at this call. When a fault that does not kill the process happens for the last time, this writes a
  * file for which the test waits.
  */
 function isDue(name: string, about: string): FaultOrder | undefined {
@@ -70,7 +73,10 @@ export const armedPoint: FaultPoint = (name, about) => {
   }
 };
 
-/** Called for each append. Returns what must go wrong with its outcome, or `none`. The append is counted as a call of the point `outcome`. */
+/**
+ * The wrapped event log calls this for each append. Returns how the outcome of the append must be changed; `none` if it must not. Counts the
+ * append as a call of the point `outcome`.
+ */
 export function armedOutcome(topic: string): AppendFault {
   return isDue('outcome', topic)?.outcome ?? 'none';
 }
@@ -81,7 +87,6 @@ function killSelf(): never {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** Allocates until V8 ends the process, because its heap has reached the limit. */
 function useAllMemory(): never {
   const kept: number[][] = [];
   for (;;) kept.push(Array.from({ length: 100_000 }, (_, n) => n + Math.random()));

@@ -3,7 +3,7 @@ import { createFaultyStateStore } from '@weir/testkit/faulty-state-store';
 import { type OpenPortsDeps, openPorts as open, type Ports } from '../../../services/host/src/ports/open-ports.ts';
 import { armedOutcome, armedPoint } from './armed-fault.ts';
 
-/** Replaces the function of the host: the same engines, with points at which a test can make a fault happen. */
+/** Replaces `openPorts` of the host. Opens the same engines, and adds points at which a test can make a fault happen. */
 export async function openPorts(deps: OpenPortsDeps): Promise<Ports> {
   const ports = await open(deps);
   return {

@@ -10,7 +10,7 @@ import { armedOutcome, armedPoint } from './armed-fault.ts';
 
 export { openLogOfThread } from '../../../services/host/src/ports/open-thread-ports.ts';
 
-/** Replaces the function of the pipeline thread: the same engines, with points at which a test can make a fault happen. */
+/** Replaces `openThreadPorts` of the pipeline thread. Opens the same engines, and adds points at which a test can make a fault happen. */
 export async function openThreadPorts(deps: OpenThreadPortsDeps): Promise<ThreadPorts> {
   const ports = await open(deps);
   const { tables } = ports;

@@ -1,6 +1,6 @@
 // node build-failpoints.mjs OUTDIR [MUTATION]: bundles Weir's programs for the fault tests. Three modules of the host are replaced by modules that
-// decorate the engines. `dist/` is built without this script, so a release has no code that could switch a fault on.
-// MUTATION names one entry of mutations.json, whose texts are replaced while their files are bundled. No file of the project is changed.
+// wrap the engines (ARMED). Releases contain `dist/`, which another script builds, so they have no code that could cause a fault.
+// MUTATION is the name of an entry of mutations.json. The bundle then contains the changes of this entry. The source files stay unchanged.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ if (outdir === undefined || (mutationName !== undefined && mutation === undefine
   process.exit(2);
 }
 
-/** The replaced modules of the host: the module that imports them, and the module that replaces them there. */
+/** The replaced modules of the host. `importer`: the module in which the import is replaced. `by`: the module that takes its place. */
 const ARMED = {
   'open-ports.ts': { importer: join('startup', 'start-weir.ts'), by: 'armed-ports.ts' },
   'open-analytics.ts': { importer: join('startup', 'start-weir.ts'), by: 'armed-analytics.ts' },

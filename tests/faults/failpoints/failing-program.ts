@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-/** The name of an entry of mutations.json, or undefined. If it is set, all faults run on a Weir with this defect. */
+/** The name of an entry of mutations.json, or undefined. If it is set, all faults run on a Weir with the defect that this entry describes. */
 export const MUTATION = process.env.WEIR_FAULT_MUTATION || undefined;
 
 let program: string | undefined;
 
-/** Bundles Weir with points for faults, once for each run. Returns the path of its main program. */
+/** Bundles Weir with points for faults (only once per process). Returns the path of its main program. */
 export function failingProgram(): string {
   program ??= build();
   return program;

@@ -6,13 +6,12 @@ import { type Embedded, openEmbedded } from '../suite/embedded-subject.ts';
 import { failingProgram } from './failing-program.ts';
 import type { FaultOrder } from './fault-order.ts';
 
-/** A Weir whose bundle has points at which a fault can happen. */
 export interface FailingWeir extends Embedded {
-  /** Requests a fault. It happens at the nth call of its point from now on. */
+  /** Orders a fault. It happens at the nth call of its point, counted from now. */
   arm(order: Partial<FaultOrder> & Pick<FaultOrder, 'point'>): void;
-  /** Resolves when a requested kill has ended Weir's main process. */
+  /** Resolves when an ordered kill has ended Weir's main process. */
   died(): Promise<void>;
-  /** Resolves when a requested fault other than a kill has happened for the last time. */
+  /** Resolves when an ordered fault that is not a kill has happened for the last time. */
   happened(): Promise<void>;
 }
 
@@ -30,7 +29,8 @@ export async function openFailing(env: Readonly<Record<string, string>> = {}): P
     ...embedded,
     arm(order) {
       rmSync(done, { force: true });
-      // An order with an outcome is not a kill. Its action must say so: only faults that are not kills write the file for which `happened` waits.
+      // An order with an outcome needs another action than `kill`: `happened` waits for a file, and armed-fault.ts does not write this file for
+      // kills.
       const action = order.outcome === undefined ? 'kill' : 'fail';
       const whole: FaultOrder = { about: '', nth: 1, times: 1, action, lateMs: 0, outcome: 'none', ...order };
       writeFileSync(file, JSON.stringify(whole));

@@ -9,14 +9,14 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
-/** libfaketime reads the file again after this many seconds. */
+/** libfaketime reads the file with the offset of the clock again after this many seconds. */
 const CACHE_SECONDS = 1;
-/** How long clients send requests after the clock was moved, before it is moved again. */
+/** After each jump, clients send requests for this time before the next jump. */
 const STAYS_MS = 2_500;
 
 /** A Weir whose clock can jump. Timers are not affected, as on a real machine. The clock of its ClickHouse process does not jump. */
 interface WithClock extends Embedded {
-  /** Moves the clock to this distance from the real time, in seconds. */
+  /** Sets the difference between the clock and the real time, in seconds. */
   moveTo(seconds: number): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ async function openWithClock(): Promise<WithClock> {
   };
 }
 
-/** The distance from now to the next midnight UTC, in seconds. */
+/** The time from now until the next midnight UTC, in seconds. */
 function toMidnight(): number {
   return DAY_SECONDS - ((Date.now() / 1_000) % DAY_SECONDS);
 }
@@ -66,8 +66,8 @@ const FAULTS: readonly Fault<WithClock>[] = [
       over();
     },
   ),
-  // `sendsKeysAgain: false`: after more than 24 hours, a repeated key counts as new, so its event is stored a second time. `forgetsVisits:
-  // true`: the state of the visits expires.
+  // `sendsKeysAgain: false`: Weir remembers an idempotency key for 24 hours. After a jump of a day, it would store a repeated event a second time.
+  // `forgetsVisits: true`: the state of the visits expires too.
   jump(
     'clock-day',
     'the clock jumps forward or back by one day, and later back',

@@ -8,7 +8,7 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 const MEBIBYTE = 1024 * 1024;
 const DEEP = 10_000;
 
-/** Values that no version of Weir writes. Each of them must become a dead letter, and nothing else may change. */
+/** Values of raw records that no version of Weir writes. Each of them must become a dead letter. No other record may be affected. */
 const POISON: readonly Uint8Array[] = [
   '',
   ' ',

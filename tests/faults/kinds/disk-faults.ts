@@ -10,10 +10,9 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 const DISK_MB = 1024;
 const RESERVE_MB = '64';
 const FULL_MS = 1_000;
-/** The folders that LMDB writes without fsync: the state of the enricher, and the claims of the gateway. */
+/** LMDB writes these folders without fsync: the state of the enricher, and the claims of idempotency keys of the gateway. */
 const UNSYNCED = ['state', 'claims'] as const;
 
-/** A Weir whose data folder is on a disk of its own. */
 interface OnSmallDisk extends Embedded {
   readonly disk: SmallDisk;
 }
@@ -42,9 +41,9 @@ const fullDisk = (name: string, about: string, type: FileSystem, how: 'fill' | '
 });
 
 /**
- * A power cut: the disk keeps only what was written to its image. What the file system has not written yet is lost. Weir recognises a restart of
- * the machine by the file `last-boot` (packages/adapters/src/lmdb/lmdb-power-loss.ts). This machine does not restart, so the test changes the
- * file.
+ * A power cut: data that the file system has not written to the disk is lost. After a restart of the machine, Weir does not trust the folders
+ * `UNSYNCED`. It recognises the restart by the file `last-boot` (packages/adapters/src/lmdb/lmdb-power-loss.ts). This machine does not restart,
+ * so the test changes the file.
  */
 const POWER_CUT: Fault<OnSmallDisk> = {
   name: 'power-cut',
@@ -60,7 +59,7 @@ const POWER_CUT: Fault<OnSmallDisk> = {
   },
 };
 
-/** The file system becomes read-only, as ext4 does after an error of the disk. It is repaired by mounting it again. */
+/** The file system becomes read-only, as ext4 does after an error of the disk. Mounting it again repairs it. */
 const READ_ONLY: Fault<OnSmallDisk> = {
   name: 'disk-read-only',
   about: 'the file system becomes read-only after an error, and is mounted again',
@@ -79,7 +78,7 @@ const READ_ONLY: Fault<OnSmallDisk> = {
   },
 };
 
-/** A fault that damages the files of the state and of the claims while Weir is down. Weir must rebuild both, because they are caches. */
+/** Damages the files of the enricher's state and of the gateway's claims while Weir is down. Weir must rebuild both, because they are only caches. */
 const damagedState = (name: string, about: string, damage: (file: string, round: Round) => void): Fault<Embedded> => ({
   ...{ name, about },
   open: () => openEmbedded(),
@@ -88,7 +87,7 @@ const damagedState = (name: string, about: string, damage: (file: string, round:
     await weir.kill9();
     for (const folder of UNSYNCED) damage(join(weir.dataDir, folder, 'data.mdb'), round);
     round.over();
-    // Opening a file can end the process, because LMDB reads a part that is missing. The next start does not trust this file. So each of the
+    // Opening a damaged file can end the process, because LMDB accesses a missing part of it. The next start does not use that file. Each of the
     // two files can end one start.
     const again = (): Promise<unknown> => weir.kill9().then(() => weir.restart());
     await weir.restart().catch(again).catch(again);

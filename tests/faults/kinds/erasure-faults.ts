@@ -57,7 +57,10 @@ interface Erased {
   readonly stored: ReadonlyMap<string, number>;
 }
 
-/** Sends events to a new site, and calls `ask` meanwhile, which starts an erasure. Resolves when the erasure is done and nothing is in flight. */
+/**
+ * Sends events to a new site. Meanwhile calls `ask`, which requests an erasure. Resolves when the erasure is done and all accepted records are
+ * processed.
+ */
 async function eraseUnderLoad(
   { client }: Embedded,
   { nth, over, found }: Round,
@@ -80,7 +83,7 @@ async function eraseUnderLoad(
   );
   over();
   const accepted = sender.sent.filter(({ status }) => status === 202).length;
-  // Each accepted record has a row in one of these views, also if it was erased.
+  // Each accepted record has exactly one row in one of the two views, even if it was erased.
   const outcomes = (): Promise<number> =>
     client.number(
       'SELECT count() FROM (SELECT site_id FROM outcomes UNION ALL SELECT site_id FROM events) WHERE site_id = {site:String}',

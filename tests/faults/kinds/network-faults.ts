@@ -3,7 +3,7 @@ import { type Embedded, openEmbedded } from '../suite/embedded-subject.ts';
 import { type FaultyProxy, startFaultyProxy } from '../suite/faulty-proxy.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
-/** A Weir that the load (`urls`) reaches through a proxy, which can disturb the connections. `client` uses no proxy. */
+/** A Weir behind a proxy that can disturb connections. The load uses the proxy (`urls`). `client` does not. */
 interface BehindProxy extends Embedded {
   readonly proxy: FaultyProxy;
 }

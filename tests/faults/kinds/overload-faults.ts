@@ -7,7 +7,10 @@ import type { Fault, Round } from '../suite/fault.ts';
 import { FLOOD_BATCH, FLOOD_NAME, type FloodOptions, startFlood } from '../suite/flood.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
-/** The connections of a flood. If each of them has sent a batch of 500 events, more records have arrived than may wait for the log. */
+/**
+ * The connections of a flood. Each sends batches of 500 events. If each has sent one batch, Weir has received more records than may wait for the
+ * log.
+ */
 const CONNECTIONS = 64;
 const FLOOD_MS = 4_000;
 /** Each append of raw records is answered this much later, as on a slow disk, so that records wait. */
@@ -15,9 +18,12 @@ const APPEND_MS = 500;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 const ADDRESS_LIMIT = 1_000;
 const HOT_ADDRESS = '198.51.100.9';
-/** At most this share of the requests of all other clients may be refused or get no answer in time. */
+/** At most this share of the requests of all other clients may be refused or have no answer in time. */
 const REFUSED_SHARE_MAX = 0.01;
-/** This number of such requests is always allowed: on a slow machine there are few requests, and one of them can get no answer in time. */
+/**
+ * This number of refused requests of other clients is always allowed. On a slow machine, there are few requests, so that a single late answer
+ * could exceed the share.
+ */
 const REFUSED_MIN = 5;
 const REFUSED_WITHIN_MS = 60_000;
 const STORED_WITHIN_MS = 120_000;
@@ -36,8 +42,8 @@ async function batchRequest(client: WeirClient, site: string): Promise<Request> 
 }
 
 /**
- * Sends a flood to a site, until some of its requests are answered with the status `refusal`. All other clients must be served meanwhile, and each
- * accepted event of the flood must be stored once.
+ * Floods a site until some requests of the flood are answered with the status `refusal`. Meanwhile, Weir must serve the other clients. Weir must
+ * store each accepted event of the flood exactly once.
  */
 async function flood(
   { client, url }: Embedded,
@@ -71,7 +77,7 @@ function answersOf({ load }: Round): { readonly all: number; readonly refused: n
   return { all, refused: (load.saw.get('503') ?? 0) + (load.saw.get('no answer') ?? 0) };
 }
 
-/** While the log is slow, more records wait than there is room for. Some requests of the flood must therefore be refused. */
+/** Slows down the log until more records wait than Weir has room for. Weir must then refuse some requests of the flood. */
 async function floodSlowLog(weir: FailingWeir, round: Round, site: string): Promise<void> {
   const request = await batchRequest(weir.client, site);
   const order = { point: 'append', about: '^events.raw', action: 'late', lateMs: APPEND_MS } as const;

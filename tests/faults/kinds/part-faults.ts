@@ -3,9 +3,9 @@ import type { Fault } from '../suite/fault.ts';
 import { findParts, type PartEvent } from '../suite/part-watch.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
-/** Each insert into `records` also stores a part in this table of a view, shortly before the part of `records`. */
+/** The table of a materialized view of `records`. Each insert into `records` stores a part in this table first, and then in `records`. */
 const TABLE_OF_A_VIEW = 'books_sums';
-/** The fault happens at one of the next events, chosen at random. */
+/** The fault happens at one of the next NTH_MAX events, chosen at random. */
 const NTH_MAX = 5;
 
 const atPart = (

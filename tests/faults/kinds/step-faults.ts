@@ -3,14 +3,14 @@ import type { FaultOrder } from '../failpoints/fault-order.ts';
 import type { Fault } from '../suite/fault.ts';
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
-/** A fault happens at one of the next calls of its point, chosen at random. */
+/** A fault happens at one of the next NTH_MAX calls of its point, chosen at random. */
 const NTH_MAX = 10;
 const SLOW_CALLS_MAX = 4;
 const HEAP_MB = 200;
 
 type Point = Partial<FaultOrder> & Pick<FaultOrder, 'point'>;
 
-/** The named steps of a record, in order. The last element of each entry says at which call of which port the process is killed. */
+/** The steps that Weir does for a record, in order. The last element of each entry names the port's method at whose call the process is killed. */
 const KILLS: readonly (readonly [name: string, about: string, point: Point])[] = [
   ['after-claim', 'after the gateway has claimed idempotency keys', { point: 'claimKeys:done' }],
   [

@@ -4,7 +4,7 @@ import { VISITS_WITH_WRONG_STAMPS } from '../exactly-once.ts';
 import { FLOOD_NAME } from './flood.ts';
 import type { Sent } from './visitor-load.ts';
 
-/** The comparison of everything that was sent with everything that is stored. The names of single records are in `findings`. */
+/** The result of comparing all sent records with all stored rows. `findings` names some of the records that differ. */
 export interface SentAudit {
   /** The number of records that Weir acknowledged, without repeats. */
   readonly acknowledged: number;
@@ -12,7 +12,7 @@ export interface SentAudit {
   readonly stored: number;
   /** The number of acknowledged records that are not stored. */
   readonly lost: number;
-  /** The number of rows that are too many. */
+  /** The number of surplus rows: a record that is stored three times has two. */
   readonly doubled: number;
   /** One sentence for each difference. Empty if nothing is wrong. */
   readonly findings: readonly string[];
@@ -22,7 +22,7 @@ interface Stored {
   readonly name: string;
   readonly visitor: string;
   readonly at: number;
-  /** All rows of one visitor are in one partition, so raw offsets give the order of their arrival. */
+  /** The raw offset of the row. All rows of one visitor are in one partition, so their raw offsets show the order of arrival. */
   readonly rawOffset: number;
   readonly isPageview: boolean;
   readonly isHit: boolean;
@@ -34,8 +34,8 @@ const NAMED_MAX = 5;
 const IDLE_MS = 30 * 60_000;
 
 /**
- * Compares the tables of the site with `sent`. Call it when nothing is in flight. `deadLetters`: the number of dead letters that the fault must
- * have caused. `forgetsVisits`: see `Fault` in fault.ts.
+ * Compares the tables of the site with `sent`. Call it when Weir has processed all records. `deadLetters`: the number of dead letters that the
+ * fault must have caused. `forgetsVisits`: see `Fault` in fault.ts.
  */
 export async function auditSent(
   weir: { readonly client: WeirClient; readonly url: string },
@@ -101,7 +101,7 @@ export async function auditSent(
   };
 }
 
-/** Reads in parts, because the size of one answer is limited. */
+/** Runs several queries, because the size of one answer is limited. */
 async function readRows({ sql }: WeirClient, site: string, sentCount: number): Promise<readonly Stored[]> {
   const parts = Math.ceil((sentCount + 1) / ROWS_PER_QUERY);
   const found: Stored[] = [];
@@ -148,7 +148,7 @@ async function readPeople({ sql }: WeirClient, site: string): Promise<readonly P
   }));
 }
 
-/** The profiles that must be stored. An identify that was not acknowledged may be missing; if it is stored, its profile must be as sent. */
+/** The profiles that must be stored. The profile of an identify that was not acknowledged may be missing. If it is stored, it must be as sent. */
 function expectedPeople(sent: readonly Sent[], counts: ReadonlyMap<string, number>): readonly Person[] {
   return sent
     .filter(({ kind, name, acknowledged }) => kind === 'identify' && (acknowledged || counts.has(name)))
@@ -188,13 +188,12 @@ async function readSessions({ sql }: WeirClient, site: string): Promise<readonly
 const shownSession = (visitor: string, started: number, ended: number, pageviews: number, events: number): string =>
   `${visitor} from ${new Date(started).toISOString()} to ${new Date(ended).toISOString()} with ${pageviews} pageviews, ${events} events`;
 
-/** A session as text, without the number of its events. */
 const withoutEvents = (session: string): string => session.replace(/, \d+ events$/, '');
 
 /**
- * The sessions that the stored rows must have. A session of a visitor ends after 30 idle minutes. A server event can belong only to a session
- * that was known when the event arrived: to one that had not ended at the time of the event, otherwise to one that began within 30 minutes
- * after it. Only the times and the order come from the tables, because the gateway sets them.
+ * The sessions that the stored rows must have. A session of a visitor ends after 30 idle minutes. A server event can only join a session that
+ * Weir knew when the event arrived: one that had not ended at the time of the event, otherwise one that began within 30 minutes after the event.
+ * The gateway sets the times and the order of arrival, so these two come from the tables.
  */
 function expectedSessions(rows: readonly Stored[]): readonly string[] {
   return [...groupByVisitor(rows)].flatMap(([visitor, own]) => {
@@ -225,7 +224,7 @@ interface Visit {
   events: number;
 }
 
-/** The visits of these hits of one visitor, in order of time. */
+/** Groups the hits of one visitor into visits, in order of time. */
 function visitsOf(hits: readonly Stored[]): readonly Visit[] {
   const visits: Visit[] = [];
   for (const { at, isPageview } of hits.toSorted((a, b) => a.at - b.at)) {

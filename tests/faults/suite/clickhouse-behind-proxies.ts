@@ -6,7 +6,6 @@ import type { Refusal } from './refusing-proxy.ts';
 
 const REFUSALS_MIN = 3;
 
-/** A Weir that reaches its ClickHouse through proxies. */
 export interface BehindProxies extends Subject {
   readonly clickhouse: ClickhouseProxies;
 }
@@ -27,7 +26,7 @@ const REFUSALS: readonly (readonly [name: string, about: string, error: Refusal]
   ['stopping', 'ClickHouse refuses inserts, because it shuts down', { code: 236, name: 'ABORTED' }],
 ];
 
-/** The faults of a ClickHouse behind proxies, on one machine and in a deployment. */
+/** The faults of a Weir that reaches ClickHouse through proxies: on one machine or in a distributed deployment. */
 export function clickhouseBehindProxies<Broken extends BehindProxies>(
   opening: Opening<Broken>,
 ): readonly Fault<Broken>[] {

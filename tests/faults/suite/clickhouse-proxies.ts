@@ -7,7 +7,7 @@ export interface ClickhouseProxies {
   readonly url: string;
   readonly proxy: FaultyProxy;
   readonly http: RefusingProxy;
-  /** Runs a statement in ClickHouse itself. Resolves with the text of its answer. */
+  /** Runs a statement in ClickHouse directly, without the proxies. Resolves with the text of the answer. */
   statement(sql: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Why the ports of another process cannot be found on this machine; `undefined` if they can. */
+/** Why this machine cannot find the ports of another process; `undefined` if it can. */
 export function whyNoClientPorts(): string | undefined {
   return process.platform === 'linux' ? undefined : 'finding the connections of one process needs Linux (/proc)';
 }
@@ -16,7 +16,7 @@ export function portsOfProcess(pid: number): ReadonlySet<number> {
   return new Set(ports);
 }
 
-/** The number of the socket that a file descriptor refers to; `undefined` if it refers to something else or was closed meanwhile. */
+/** The inode of the socket behind a file descriptor; `undefined` if the descriptor is not a socket or was closed meanwhile. */
 function socketOf(descriptor: string): string | undefined {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1];

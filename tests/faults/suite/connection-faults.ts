@@ -10,10 +10,10 @@ export function duration({ random, short }: Round): Promise<void> {
   return pause(LEAST_MS + random() * ((short ? MOST_MS.short : MOST_MS.long) - LEAST_MS));
 }
 
-/** How the faults of a list open their Weir, and whether they share it. */
+/** How a group of faults opens Weir, and whether its faults use the same Weir. */
 export type Opening<Broken extends Subject> = Pick<Fault<Broken>, 'open' | 'shares'>;
 
-/** The faults of all connections from `from` to `to`, which go through these proxies. */
+/** The faults of all connections between `from` and `to`. These connections go through the proxies that `proxiesOf` returns. */
 export function connectionFaults<Broken extends Subject>(
   { name, from, to }: { readonly name: string; readonly from: string; readonly to: string },
   opening: Opening<Broken>,

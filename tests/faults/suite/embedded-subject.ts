@@ -5,12 +5,10 @@ import { failingProgram, MUTATION } from '../failpoints/failing-program.ts';
 import type { Subject } from './fault.ts';
 import { LOAD_ADDRESS } from './visitor-load.ts';
 
-/** One Weir process with the embedded engines. */
 export interface Embedded extends Subject {
   readonly weir: WeirProcess;
 }
 
-/** The settings that each Weir of the fault suite has. */
 export const SUITE_ENV = { ...FAULTS_ENV, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' };
 
 export async function openEmbedded(options: WeirOptions = {}, onClose = async () => {}): Promise<Embedded> {
@@ -29,7 +27,7 @@ export async function openEmbedded(options: WeirOptions = {}, onClose = async ()
   };
 }
 
-/** The client IPs of the load must be encrypted in every file of the data folder. */
+/** Returns one sentence for each file of the data folder with a client IP of the load: only encrypted client IPs may be stored. */
 export function addressesOnDisk({ weir }: Pick<Embedded, 'weir'>): readonly string[] {
   return filesWith(weir.dataDir, [LOAD_ADDRESS]).map((found) => `a client IP is on the disk: ${found}`);
 }

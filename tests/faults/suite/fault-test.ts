@@ -6,8 +6,8 @@ const ROUNDS = 1;
 const FAULT_WITHIN_MS = 240_000;
 
 /**
- * Declares a test that makes the fault happen once, in its short form. `npm run faults` repeats each fault in its long form. If the fault
- * cannot happen on this machine, the test is skipped; with CI=true it fails.
+ * Declares a test in which the fault happens once, with a short duration. In `npm run faults`, each fault happens several times, with longer
+ * durations. If the fault cannot happen on this machine, the test is skipped. With CI=true, the test then fails.
  */
 export function testFault(fault: Runnable, seed: number): void {
   const { name, about } = fault;

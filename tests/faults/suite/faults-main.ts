@@ -17,7 +17,7 @@ import { writeFaultsPage } from './write-faults-page.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** The beginning of each line with a finding: something that was wrong during or after the fault. */
+/** The beginning of each printed line that names a defect found during or after the fault. `findingsOf` searches for it. */
 const FINDING = '  - ';
 
 async function main(options: FaultsOptions): Promise<void> {
@@ -59,7 +59,7 @@ async function runFaults(faults: readonly Runnable[], { rounds, seed, distribute
       continue;
     }
     console.log(`${fault.name}: survived in ${seconds} s. ${shown(result)}`);
-    // The page is written after each fault, so that a long run that is interrupted keeps its rows.
+    // docs/faults.md is written after each fault, so that an interrupted run keeps the rows of the faults before.
     if (MUTATION === undefined)
       write(distributed ? 'distributed' : 'embedded', fault.name, (run) => faultRow(result, run));
   }
@@ -73,7 +73,7 @@ function shown({ acknowledged, stored, lost, doubled, recoveryMs, saw }: FaultRe
   return `${acknowledged} acknowledged, ${stored} stored, ${lost} lost, ${doubled} doubled, recovered within ${longest} ms; ${shownAnswers(saw)}`;
 }
 
-/** Runs each mutation in a process of its own, with the faults that must find it, until one of them fails. */
+/** For each mutation (a defect that is built into Weir), runs the faults that must find it, until one of them fails. Each run is a process. */
 function runMutations(mutations: typeof MUTATIONS, { rounds, seed }: FaultsOptions): void {
   for (const { name, about, foundBy } of mutations) {
     const found = foundBy.some((fault) => {
@@ -99,8 +99,8 @@ function runMutations(mutations: typeof MUTATIONS, { rounds, seed }: FaultsOptio
 }
 
 /**
- * What the output of a fault says: the differences, or that the mutated Weir did not continue to work. Errors before the load are not
- * counted, because they can have other reasons, such as a mutation that cannot be built.
+ * Returns the defects that the output of a run names, including the error that Weir did not recover. Ignores other errors: they happen before the
+ * load, and can have other reasons, such as a mutation that cannot be built.
  */
 function findingsOf(output: string): readonly string[] {
   const lines = output.split('\n');

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 
 export interface FaultsOptions {
-  /** The names of the faults to run; with `mutations`, the names of the mutations. If it is undefined, all of them run. */
+  /** The names of the faults to run, or, with `mutations`, of the mutations. If it is undefined, all of them run. */
   readonly only: readonly string[] | undefined;
   readonly rounds: number;
   readonly seed: number;
-  /** The faults of a deployment, instead of those of one machine. */
+  /** Runs the faults of a distributed Weir instead of those of a Weir on one machine. */
   readonly distributed: boolean;
   /** Runs the mutations instead of the faults. */
   readonly mutations: boolean;

@@ -1,7 +1,7 @@
 import { RULE } from '../day/levels-off.ts';
 import type { FaultResult } from './fault.ts';
 
-/** A section of the page, with its table. The first column of each row is a name in backticks. */
+/** A section of docs/faults.md with a table. The first column of each row contains a name in backticks. */
 export type Section = 'embedded' | 'distributed' | 'mutations' | 'day';
 
 const FAULT_HEAD = `| fault | what happens | rounds | acknowledged | stored | lost | doubled | recovery: median, longest | what the caller saw | run |
@@ -68,7 +68,10 @@ export interface Run {
   readonly machine: string;
 }
 
-/** The new text of docs/faults.md: the rows with these names are replaced or added, all others stay. `more`: what happened in the run, for its last line. */
+/**
+ * Returns the new text of docs/faults.md. The rows in `added` are replaced or added; all other rows stay. `more`: what happened in the run, for
+ * the last line of the section.
+ */
 export function renewedFaultsPage(
   old: string,
   changed: Section,
@@ -86,7 +89,7 @@ export function renewedFaultsPage(
   return [INTRO, ...sections].join('\n');
 }
 
-/** The names in the first column of a section. */
+/** Returns the names in the first column of the table in a section. */
 export const namesOn = (page: string, section: Section): ReadonlySet<string> =>
   new Set(readSection(page, section).rows.keys());
 
@@ -101,7 +104,6 @@ function readSection(page: string, section: Section): { readonly rows: Map<strin
   return { rows: new Map(rows), note: lines.find((line) => line.startsWith('Last run:')) ?? '' };
 }
 
-/** The row of a fault that Weir has survived. */
 export function faultRow(result: FaultResult, { date, commit }: Run): string {
   const { name, about, rounds, acknowledged, stored, lost, doubled, recoveryMs, saw } = result;
   const sorted = recoveryMs.toSorted((a, b) => a - b);
@@ -111,7 +113,6 @@ export function faultRow(result: FaultResult, { date, commit }: Run): string {
   return `| \`${name}\` | ${about} | ${figures.join(' | ')} | ${recovery} | ${shownAnswers(saw)} | ${date} ${commit} |`;
 }
 
-/** The row of a mutation that a fault has found. */
 export function mutationRow(
   name: string,
   about: string,

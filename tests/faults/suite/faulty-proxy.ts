@@ -2,21 +2,24 @@ import { connect, createServer, type Socket } from 'node:net';
 import { portsOfProcess } from './client-ports.ts';
 
 /**
- * What a proxy does with the connections through it. `slow`: each piece of data is delayed. `silent`: nothing is forwarded in any direction, and
- * connections stay open. `half-open`: as `silent`, but what is sent is lost, and the connections are reset when the mode ends. `reset`: each
- * connection is reset when data comes. `away`: new and existing connections are reset.
+ * What a proxy does with its connections. `slow`: each piece of data is delayed. `silent`: nothing is forwarded in either direction, but
+ * connections stay open, and the data is forwarded when the mode ends. `half-open`: like `silent`, but the data is discarded, and the connections
+ * are reset when the mode ends. `reset`: a connection is reset when data arrives. `away`: new and existing connections are reset.
  */
 export type ProxyMode = 'pass' | 'slow' | 'silent' | 'half-open' | 'reset' | 'away';
 
 /** A TCP proxy on loopback that can disturb the connections between processes. */
 export interface FaultyProxy {
   readonly port: number;
-  /** Applies to existing connections too. With `pid`, it applies only to the connections of this process, and all others are forwarded. */
+  /**
+   * Sets the mode, also for existing connections. With `pid`, the mode applies only to the connections of this process, and the proxy forwards
+   * all others.
+   */
   set(mode: ProxyMode, pid?: number): void;
   close(): Promise<void>;
 }
 
-/** A connection to the proxy, and the connection behind it. */
+/** A connection from a client to the proxy, and the connection from the proxy to the target. */
 interface Pair {
   readonly sockets: readonly [client: Socket, behind: Socket];
   readonly clientPort: number;
@@ -30,7 +33,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
   let mode: ProxyMode = 'pass';
   let chosenPid: number | undefined;
   const open = new Set<Pair>();
-  /** Functions that forward data which waits because the mode is `silent`. They are called when the mode changes. */
+  /** Functions that forward data which waits because the mode was `silent`. They are called when the mode changes. */
   let waiting: (() => void)[] = [];
 
   /** Forwards one direction. A paused socket keeps its data in the buffers of the kernel. */
@@ -87,7 +90,7 @@ export async function startFaultyProxy(targetPort: number): Promise<FaultyProxy>
   return {
     port: typeof address === 'object' ? (address?.port ?? 0) : 0,
     set(next, pid) {
-      // The bytes that a half-open connection has lost are missing in its stream, so the connection cannot continue.
+      // A half-open connection has lost bytes of its stream. It cannot continue, so it is reset.
       const broken = mode === 'half-open' ? [...open].filter(({ isChosen }) => isChosen) : [];
       mode = next;
       chosenPid = pid;

@@ -22,12 +22,12 @@ const TIMEOUT_MS = 30_000;
 /** The pause after a refused request. It is shorter than `Retry-After`, and long enough that the process of the tests has time for other clients. */
 const REFUSED_PAUSE_MS = 5;
 
-/** The body of POST /api/v1/events/batch with as many events as it may have. */
+/** A body for POST /api/v1/events/batch with the maximum number of events. */
 export const FLOOD_BATCH = JSON.stringify({
   events: Array.from({ length: BATCH_EVENTS }, (_, n) => ({ name: `${FLOOD_NAME}${n}` })),
 });
 
-/** Sends the same request again and again through several connections. A connection sends the next request when it has the answer. */
+/** Repeats the same request on several connections. Each connection sends its next request after the answer to the last one. */
 export function startFlood({ url, connections, path, body, headers }: FloodOptions): Flood {
   const statuses = new Set<number>();
   let stopped = false;

@@ -2,8 +2,8 @@ import { watch } from 'node:fs';
 import type { Embedded } from './embedded-subject.ts';
 
 /**
- * What ClickHouse does with a part of a table: it begins to write the part of an insert, begins to write a merged part, or has stored a part.
- * Until a part is stored, its folder has a temporary name.
+ * What ClickHouse does with a data part of a table: it begins to write the part of an insert, it begins to write a merged part, or it has
+ * finished a part. The folder of an unfinished part has a temporary name.
  */
 export type PartEvent = 'insert begins' | 'merge begins' | 'stored';
 
@@ -14,7 +14,10 @@ const IS_EVENT: Readonly<Record<PartEvent, (folder: string) => boolean>> = {
   stored: (folder) => /^[^_]+(_\d+){3,4}$/.test(folder),
 };
 
-/** Returns a function that calls `act` at the next such event of the table. `act` must be synchronous: the event lasts some milliseconds. */
+/**
+ * Returns a function that waits for the next such event of the table, and then calls `act`. `act` must be synchronous, because the new state
+ * lasts only some milliseconds.
+ */
 export async function findParts(
   { client, weir }: Embedded,
   table: string,

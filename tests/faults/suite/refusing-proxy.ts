@@ -9,8 +9,8 @@ export interface Refusal {
 }
 
 /**
- * What happens to an insert. `refused`: it is answered with the error, and not sent to ClickHouse. `done-but-error`: ClickHouse does the insert,
- * and the answer is the error. `late`: ClickHouse does the insert, and its answer is sent later.
+ * What happens to an insert. `refused`: the proxy answers with the error and sends nothing to ClickHouse. `done-but-error`: ClickHouse executes
+ * the insert, but the proxy answers with the error. `late`: ClickHouse executes the insert, and the proxy delays the answer.
  */
 export type InsertFault =
   | { readonly kind: 'refused' | 'done-but-error'; readonly error: Refusal }
@@ -19,9 +19,9 @@ export type InsertFault =
 /** An HTTP proxy in front of a ClickHouse that can disturb inserts. */
 export interface RefusingProxy {
   readonly url: string;
-  /** From now on, this happens to each insert. `undefined`: everything is forwarded. */
+  /** From now on, `fault` happens to each insert. `undefined`: everything is forwarded. */
   disturb(fault: InsertFault | undefined): void;
-  /** The number of inserts to which it has happened since the last call of `disturb`. */
+  /** The number of inserts to which the fault has happened since the last call of `disturb`. */
   disturbed(): number;
   close(): Promise<void>;
 }

@@ -20,10 +20,10 @@ const RECOVERS_WITHIN_MS = 120_000;
 const SETTLES_WITHIN_MS = 180_000;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 
-/** The beginning of the message of each error that happens after Weir has started and the load has begun. */
+/** The messages of errors begin with this text if the error happens after Weir has started and the load has begun. */
 export const NOT_RECOVERED = 'Weir did not recover: ';
 
-/** Makes a fault happen in several rounds under load, and then compares everything that was sent with everything that is stored. */
+/** Makes a fault happen in several rounds under load. Then compares all sent records with all stored rows. */
 export async function runFault<Broken extends Subject>(
   fault: Fault<Broken>,
   options: RunOptions,

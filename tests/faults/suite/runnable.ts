@@ -17,12 +17,12 @@ function runnable<Broken extends Subject>(fault: Fault<Broken>): Runnable {
   return { name, about, problem: () => fault.problem?.(), run: (options) => runFault(fault, options) };
 }
 
-/** The check of the services starts a process, so its result is kept. */
+/** The result of checking for the services. It is kept, because the check starts a process. */
 let checked: { readonly problem: string | undefined } | undefined;
 
 /**
- * A fault of a distributed Weir, which uses a real Kafka, Redis and ClickHouse. It cannot happen on a machine on which one of these
- * services is not installed, unless CI=true: then missing services are installed first.
+ * Makes a fault of a distributed Weir runnable. It needs a real Kafka, Redis and ClickHouse. If one of them is not installed, the fault cannot
+ * happen. With CI=true, a missing service is installed instead.
  */
 export function distributed<Broken extends Subject>(fault: Fault<Broken>): Runnable {
   const problem = (): string | undefined => {

@@ -4,20 +4,18 @@ import { keptConnection, sendHttp } from '@weir/testkit/http-client';
 import { bearer } from '@weir/testkit/weir-client';
 
 /**
- * `pageview` and `hit`: sent once to POST /api/collect. `keyed` and `payment`: sent to POST /api/v1/events with an idempotency key, again
- * and again until the answer is 202 or 200. `unkeyed`: sent there once, without a key. `identify`: sent to POST /api/identify until the
- * answer is 200.
+ * How a client sends a record. `pageview` and `hit`: once to POST /api/collect. `keyed` and `payment`: to POST /api/v1/events with an idempotency
+ * key, repeated until the answer is 202 or 200. `unkeyed`: once to POST /api/v1/events, without a key. `identify`: to POST /api/identify,
+ * repeated until the answer is 200.
  */
 type SentKind = 'pageview' | 'hit' | 'keyed' | 'unkeyed' | 'payment' | 'identify';
 
-/** One record that a client has sent. */
 export interface Sent {
   readonly kind: SentKind;
-  /** Unique. It is the path of a pageview, the name of a hit or an unkeyed event, the idempotency key, or the user ID of an identify. */
+  /** Unique. The path of a pageview, the name of a hit or of an unkeyed event, the idempotency key, or the user ID of an identify. */
   readonly name: string;
   readonly visitor: string;
   readonly amount: string;
-  /** Whether Weir has answered with success. */
   acknowledged: boolean;
 }
 
@@ -28,28 +26,28 @@ export interface VisitorLoadOptions {
   readonly key: string;
   readonly clients: number;
   readonly random: () => number;
-  /** Whether clients also repeat events that Weir has acknowledged, with the same idempotency key. */
+  /** Whether clients also repeat acknowledged events, with the same idempotency key. */
   readonly sendsKeysAgain: boolean;
 }
 
 export interface VisitorLoad {
   readonly sent: readonly Sent[];
   acknowledged(): number;
-  /** The number of requests by what the caller saw: a status, `no connection`, or `no answer`. */
+  /** The number of requests for each answer: a status, `no connection` or `no answer`. */
   readonly saw: ReadonlyMap<string, number>;
   /** Answers that no caller should get, such as a 503 without `Retry-After`. */
   readonly strange: readonly string[];
-  /** Sends one more event until it is acknowledged. Resolves with its idempotency key. */
+  /** Sends one more event, repeatedly until it is acknowledged. Resolves with its idempotency key. */
   probe(): Promise<string>;
-  /** Sends this number of further events of one visitor, `atOnce` at a time, each until it is acknowledged. */
+  /** Sends this number of events of one visitor, `atOnce` at a time. Repeats each until it is acknowledged. */
   burst(visitor: string, events: number, atOnce: number): Promise<void>;
-  /** Resolves when each client has finished its current few records. Weir must be reachable. */
+  /** Ends the load. Each client first sends its current few records until they are acknowledged, so Weir must be reachable. */
   stop(): Promise<void>;
   /** Ends all clients at once, also if Weir is not reachable. */
   abandon(): void;
 }
 
-/** A client IP that occurs nowhere else, so that a search of the disk finds each place that stores it. */
+/** A client IP that occurs nowhere else. If a search of the disk finds it, Weir has stored a client IP. */
 export const LOAD_ADDRESS = '203.0.113.77';
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 const FROM = { 'x-forwarded-for': LOAD_ADDRESS, 'user-agent': BROWSER };
@@ -59,7 +57,7 @@ const RETRY_MS = 30;
 const TURNS_OF_A_VISITOR = 8;
 const REPEATED_SHARE = 0.2;
 
-/** Starts clients. Each of them plays one visitor after the other: pageview, hits and server events, identify, payment. */
+/** Starts clients. Each of them acts as one visitor after another: pageview, hits and server events, identify, payment. */
 export function startVisitorLoad(options: VisitorLoadOptions): VisitorLoad {
   const { urls, site, key, clients, random, sendsKeysAgain } = options;
   const sent: Sent[] = [];
@@ -129,7 +127,7 @@ export function startVisitorLoad(options: VisitorLoadOptions): VisitorLoad {
     for (let tried = 0; !(await once(agent, one, tried > 0)) && !abandoned; tried++) await pause(RETRY_MS);
   }
 
-  /** Each try is a pageview of its own: a repeated hit has no key, so Weir cannot know that it is a repeat. */
+  /** Each attempt sends a pageview with another path: a hit has no idempotency key, so Weir would store a repeated hit twice. */
   async function untilOnePageview(agent: Agent, visitor: string): Promise<void> {
     for (let tried = 0; !abandoned; tried++) {
       if (await once(agent, note('pageview', `${visitor}-p${tried}`, visitor))) break;
