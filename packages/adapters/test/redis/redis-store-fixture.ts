@@ -28,7 +28,7 @@ export async function openConnectedStore(place: RedisPlace, keyPrefix: string): 
   return store;
 }
 
-/** Two limiters that share their keys in Redis. Resolves when both are connected: before that, each counts in memory. */
+/** Opens two limiters that share their keys in Redis. Resolves when both are connected, because an unconnected limiter counts in memory. */
 export async function openConnectedLimiters(place: RedisPlace): Promise<readonly [RateLimiter, RateLimiter]> {
   const keyPrefix = `test-${randomUUID()}:`;
   const open = () => openRedisRateLimiter({ ...withDefaults(place), keyPrefix, salt: () => 'salt' });
