@@ -40,7 +40,7 @@ const COLUMNS = [
   'detail',
 ] as const;
 
-/** A batch with one row that has this text as the value of one column. */
+/** Makes a batch with one row, in which `text` is the JSON value of `column`. */
 function rowWith(raw: number, column: RecordsColumn, text: string) {
   const made = batch(raw, [{ outcome: 'identify', [column]: '@@' }]);
   return { ...made, lines: made.lines.map((line) => Buffer.from(Buffer.from(line).toString().replace('"@@"', text))) };
