@@ -19,7 +19,7 @@ export interface ClickhouseAnalyticsConfig {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** The ClickHouse user that runs `userQuery`: reports and the SQL of Weir's users. Default: `username` above, with read-only settings. */
+  /** The ClickHouse user for `userQuery`, which runs reports and the SQL of Weir's users. Default: `username` above, with read-only settings. */
   readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
   /** The database of Weir's tables. Default: `weir`. */
   readonly database?: string;
@@ -40,7 +40,7 @@ const CONNECTIONS_MAX = 24;
 const INSERT_ROWS_MAX = 10_000_000;
 const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Settings of an insert into `records`: one block with one token, no skipped rows, and an answer only when the rows are durable. */
+/** With these settings, an insert into `records` is one block with one token, skips no row, and is answered only when its rows are durable. */
 const INSERT_SETTINGS = {
   // The server aborts an insert after the time that the client waits for its answer. So the writer knows how long an insert with an
   // unknown result can still store its rows.
@@ -50,7 +50,7 @@ const INSERT_SETTINGS = {
   input_format_parallel_parsing: 0,
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 1,
-  // An invalid escape, such as that of an unpaired surrogate, is stored as text. The enricher writes no such escapes (json-text.ts).
+  // ClickHouse stores an invalid escape sequence, such as an unpaired surrogate, as text. The enricher writes no such escapes (json-text.ts).
   input_format_json_throw_on_bad_escape_sequence: 0,
   // A property that looks like a date stays a string.
   input_format_try_infer_dates: 0,

@@ -35,8 +35,8 @@ const MEMORY_OF_ALL = /(?:user\)?|\(total\)) memory limit exceeded/i;
 const QUOTA_EXCEEDED = 201;
 const TOO_SLOW = 160;
 /**
- * Unknown table, unknown database, and missing permission. If Weir wrote the statement, the tables are not migrated yet, or the permissions of the
- * reading user are out of date. If a user wrote the statement, the statement itself is wrong.
+ * The error codes for an unknown table, an unknown database and a missing permission. If Weir wrote the statement, the tables are not migrated yet,
+ * or the permissions of the reading user are out of date. If a user wrote the statement, the statement itself is wrong.
  */
 const TABLES_NOT_READY = new Set([60, 81, 497]);
 

@@ -15,7 +15,7 @@ const ANSWER_SECONDS = 30;
 
 const STREAM_SETTINGS = {
   readonly: '1',
-  // The embedded engine streams only with this setting. A server always does.
+  // The embedded engine streams its answer only with this setting. A server always streams.
   wait_end_of_query: 0,
   cancel_http_readonly_queries_on_client_close: 1,
   http_write_exception_in_output_format: 0,

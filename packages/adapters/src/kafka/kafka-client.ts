@@ -64,7 +64,7 @@ const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const tcp = new Socket();
   tcp.setNoDelay(true);
   tcp.setKeepAlive(true, 60_000);
-  // Node compares the certificate with `host` if there is no `servername`, which must not be an IP address.
+  // `servername` must not be an IP address. Without `servername`, Node compares the certificate with `host`.
   const names = isIP(host) === 0 ? { host, servername: host } : { host };
   const socket = ssl ? overTls(tcp, { ...names, ...ssl }, onConnect) : tcp;
   // `connect` is called after `overTls`: Node 20 to 26 crash if TLS is added to a connecting socket that must then try a second address of the host.

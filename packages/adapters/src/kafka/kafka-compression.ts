@@ -4,7 +4,6 @@ import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
 import kafkajs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
 
-/** The compression of a record batch. */
 export interface KafkaCompression {
   /** The codec's bits in the attributes of a batch. */
   readonly code: 0 | 1 | 3;

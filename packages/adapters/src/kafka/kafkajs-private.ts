@@ -209,7 +209,6 @@ interface ConnectionPool {
   }): Promise<unknown>;
 }
 
-/** Whether the broker supports this version of a request. */
 export function supportsVersion(broker: Broker, apiKey: number, version: number): boolean {
   const { versions } = broker as unknown as { readonly versions: Readonly<Record<number, { maxVersion: number }>> };
   return (versions[apiKey]?.maxVersion ?? 0) >= version;

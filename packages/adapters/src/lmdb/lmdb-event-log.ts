@@ -50,7 +50,7 @@ export interface LmdbEventLog extends EventLog {
   copyTo(folder: string): Promise<void>;
   /** The time at which the oldest record that the group has not committed was appended; `Infinity` if there is none. */
   oldestUnreadAt(topic: string, group: string): Promise<number>;
-  /** Writes and notifications for a thread that reads the same files (lmdb-thread-log.ts). */
+  /** Writes for another thread, which reads the same files (lmdb-thread-log.ts), and notifies it of new records. */
   readonly forThread: LogForThread;
 }
 
@@ -117,7 +117,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
 
   const refusal = (): string | undefined => (closed ? 'the log is closed' : config.disk?.shortage());
 
-  /** Counts bytes as unwritten until `release`. Returns false, and counts nothing, if there are too many. */
+  /** Counts bytes as unwritten until `release`. If this would exceed `pendingBytesMax`, counts nothing and returns false. */
   function reserve(bytes: number): boolean {
     if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) return false;
     pendingBytes += bytes;

@@ -6,7 +6,7 @@ import type { FileSpace, SpaceReading, WriteSize } from './lmdb-file-space.ts';
 export interface WriteJob {
   /** Puts and removes rows, synchronously. Must not throw: validate before submitting. */
   stage(): void;
-  /** Upper bound of what `stage` writes. Called right before `stage`. */
+  /** Upper bound of what `stage` writes. May be called several times, the last time right before `stage`. */
   size(): WriteSize;
   /**
    * True for large writes. They are refused before the disk is completely full. The remaining space is for small writes, such as offset commits

@@ -52,8 +52,8 @@ const WITHIN_EPOCH = `${SERVER}
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] .. ' ' .. server() then return false end`;
 
 /**
- * KEYS: the record of the epoch, then the record of each partition. ARGV: the ID for a new epoch. Returns the epoch, then the partitions
- * that have checked in to it.
+ * KEYS: the record of the epoch, then one key per partition, whose value is the epoch to which the partition has checked in (docs/glossary.md).
+ * ARGV: the ID for a new epoch. Returns the present epoch, then the numbers of the partitions that have checked in to it.
  */
 const READ_EPOCH = `${SERVER}
 local here = server()
@@ -68,7 +68,7 @@ for i = 2, #KEYS do
 end
 return out`;
 
-/** KEYS: the record of the epoch, the record of the partition. */
+/** KEYS: the record of the epoch, and the key for the check-in of the partition. */
 const CHECK_IN = `${WITHIN_EPOCH}
 redis.call('SET', KEYS[2], ARGV[1])
 return 1`;

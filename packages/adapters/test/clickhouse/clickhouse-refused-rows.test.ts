@@ -28,7 +28,7 @@ const WRONG = [
   deep(5_000),
 ];
 
-/** Columns of different types. The views read JSON from the text in `detail`. */
+/** Columns of different types. `detail` is a text, but the views parse it as JSON. */
 const COLUMNS = [
   'site_id',
   'timestamp',

@@ -18,7 +18,7 @@ interface Answer {
   readonly baseOffset: string;
 }
 
-/** A broker that gives this answer to each produce request for partition 0 of `t`, in the format of kafkajs. */
+/** A broker that answers each produce request for partition 0 of `t` with `answer`, in the format of kafkajs. */
 function brokerThatSays(answer: () => Answer): Broker {
   const partitions = () => [{ partition: 0, ...answer() }];
   const said = {

@@ -21,7 +21,6 @@ const withDefaults = (place: RedisPlace) => ({
   logger: createLogger('silent'),
 });
 
-/** Resolves when the store is connected. */
 export async function openConnectedStore(place: RedisPlace, keyPrefix: string): Promise<RedisStateStore> {
   const store = await openRedisStateStore({ ...withDefaults(place), keyPrefix });
   await eventually('connected', () => store.ping().then(() => true));

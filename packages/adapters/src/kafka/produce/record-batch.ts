@@ -47,7 +47,7 @@ function writeHeader(batch: Buffer, end: number, count: number, timeMs: number, 
   batch.writeInt32BE(count - 1, 23);
   batch.writeBigInt64BE(BigInt(timeMs), 27);
   batch.writeBigInt64BE(BigInt(timeMs), 35);
-  // There is no idempotent producer, so producer ID, epoch and sequence are -1.
+  // Weir does not use Kafka's idempotent producer, so producer ID, epoch and sequence are -1.
   batch.writeBigInt64BE(-1n, 43);
   batch.writeInt16BE(-1, 51);
   batch.writeInt32BE(-1, 53);

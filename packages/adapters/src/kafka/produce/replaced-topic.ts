@@ -15,7 +15,7 @@ export interface ReplacedTopic {
 }
 
 export function watchForReplacement(topic: string, topicId: string | undefined, logger: Logger): ReplacedTopic {
-  /** For each partition, one past the highest offset that this process has received. */
+  /** For each partition, one past the highest offset that a record of this process has got. */
   const ends = new Map<number, number>();
   let problem: string | undefined;
 

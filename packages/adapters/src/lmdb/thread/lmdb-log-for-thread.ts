@@ -25,7 +25,7 @@ export interface LogForThreadDeps {
   readonly commitStore: (topic: string, group: string, partition: number) => CommitStore;
   /** Returns the reason why the log accepts no append now; undefined if it accepts appends. */
   readonly refusal: () => string | undefined;
-  /** Counts bytes as unwritten until `release`. Returns false, and counts nothing, if there are too many. */
+  /** Counts bytes as unwritten until `release`. If this would exceed the limit of unwritten bytes, counts nothing and returns false. */
   readonly reserve: (bytes: number) => boolean;
   readonly release: (bytes: number) => void;
 }
