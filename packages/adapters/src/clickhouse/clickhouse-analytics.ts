@@ -69,7 +69,7 @@ const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
 } as const;
 
-/** Without these settings, ClickHouse refuses a statement with about 50,000 parts, such as the deletion of a person with 2,000 devices. */
+/** Without them, ClickHouse refuses a statement with about 50,000 parts, such as deleting a person with 2,000 devices of several users. */
 const LONG_STATEMENT = {
   max_query_size: String(STATEMENT_BYTES_MAX),
   max_ast_elements: String(STATEMENT_BYTES_MAX),

@@ -10,7 +10,7 @@ import {
 import { statementError } from './clickhouse-errors.ts';
 import { missingRebuilds } from './clickhouse-migrate.ts';
 
-/** The time limit of each statement, also of the copy of a chunk. */
+/** The time limit of each statement. One call of `copy` must not copy more rows than ClickHouse can copy within this time. */
 const REQUEST_TIMEOUT_MS = 120_000;
 const DATABASE_CHARS_MAX = 64;
 const SUFFIX = '_shadow';

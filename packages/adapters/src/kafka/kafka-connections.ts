@@ -29,7 +29,7 @@ export interface KafkaConnectionsOptions<T> {
   readonly logger: Logger;
 }
 
-/** Connections are destroyed this long after they are replaced. Other requests on them may still be answered until then. */
+/** Replaced connections are destroyed after at most this time. Until then, other requests on them may still be answered. */
 const LAST_ANSWERS_MS = 300;
 
 interface Opened<T> {

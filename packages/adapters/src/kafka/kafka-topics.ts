@@ -16,7 +16,7 @@ export interface TopicsSpec {
 }
 
 export interface TopicSpec {
-  /** `log`: the topic has as many partitions as the log, whose number is fixed when it is created. */
+  /** `log`: the number of partitions of the log, which is fixed when the log is created. */
   readonly partitions: 'log' | number;
   readonly retention?: string;
   readonly config: Readonly<Record<string, string>>;

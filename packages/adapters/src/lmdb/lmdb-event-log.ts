@@ -26,7 +26,7 @@ export interface LmdbEventLogConfig {
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly clock: () => number;
-  /** Records older than this are removed, even if a consumer has not read them, which then finds a gap in the offsets. Exception: `readerOf`. */
+  /** Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: groups of `readerOf`. */
   readonly retentionMs: (topic: string) => number;
   /**
    * Returns the consumer group that must read every record of the topic. Records that this group has not read are kept, even if they are older than
@@ -148,7 +148,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
         outcomes[nth] = outcome;
         if (--missing === 0) resolve(outcomes);
       };
-      // One function for all records. With one function per record, many functions would survive the next garbage collection.
+      // One function for all records. With one function per record, many would survive the next garbage collection, which would take longer.
       const written = (outcome: AppendOutcome, nth: number): void => {
         release((records[nth] as AppendRecord).value.byteLength);
         settled(outcome, nth);

@@ -44,7 +44,7 @@ export interface PartitionReads {
 export interface PartitionReadsDeps {
   readonly entries: Entries;
   readonly ends: Ends;
-  /** Called before each read. A thread that does not write must begin a new read transaction in it, to see what other threads have committed. */
+  /** Called before each read. In a thread that does not write, it must begin a new read transaction, to see what the writing thread has committed. */
   readonly beforeRead?: () => void;
 }
 

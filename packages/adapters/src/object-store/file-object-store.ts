@@ -69,7 +69,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     }
   }
 
-  /** Resolves with the inode number and the time of the last change. Replacing an object changes the inode number, because it renames a new file. */
+  /** Resolves with the inode number and the time of the last change. The content of an object never changes in place: a new file replaces it. */
   async function version(path: string): Promise<string | undefined> {
     const found = await unlessMissing(stat(path, { bigint: true }));
     return found?.isFile() ? `${found.ino}-${found.mtimeNs}` : undefined;

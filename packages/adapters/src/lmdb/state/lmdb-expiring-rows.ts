@@ -56,7 +56,7 @@ export interface Sweep {
 
 export interface SweptTable {
   readonly rows: ExpiringRows;
-  /** Resolves with a time. Rows that expire after this time are kept, even if they have expired. If it rejects, the sweep removes nothing. */
+  /** Resolves with a time. A row whose expiry time is later is kept, even if it has expired. If the promise rejects, the sweep removes nothing. */
   readonly keptAfter?: () => Promise<number>;
 }
 
