@@ -6,8 +6,8 @@ export const USER_QUERY_RESULT_BYTES_MAX = 128 * 1024 * 1024;
 export const USER_QUERY_SECONDS_MAX = 30;
 export const USER_QUERY_MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 /**
- * If grouping needs more memory than this, ClickHouse uses the disk. So a report over one year needs less than 500 MB of memory, but up to
- * 40 % more CPU time.
+ * If grouping needs more memory than this, ClickHouse does it on disk. With this limit, a report over one year needs less than 500 MB of memory,
+ * but up to 40 % more CPU time.
  */
 export const USER_QUERY_SPILL_BYTES = 384_000_000;
 
@@ -15,12 +15,12 @@ const FIRST_WORDS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC
 const SHOWN = new Set(
   'TABLES COLUMNS FIELDS FULL EXTENDED CREATE TABLE VIEW DATABASES INDEX INDEXES INDICES KEYS FUNCTIONS'.split(' '),
 );
-/** The objects of ClickHouse's access control. `SHOW CREATE` is refused for them. */
+/** The objects of ClickHouse's access control. The check refuses `SHOW CREATE` for them. */
 const ACCESS = new Set('USER ROLE QUOTA POLICY PROFILE ROW SETTINGS MASKING'.split(' '));
 /**
- * Functions that are refused wherever their name appears, except after a dot. `APPLY file` and `arrayMap(file, …)` call them without
- * parentheses. They read files, send requests, write to the log of ClickHouse or to Keeper, show ClickHouse's configuration or
- * internals, show headers with credentials, or take the name of a table as a string.
+ * Functions that the check refuses. They read files, send requests, write to the log of ClickHouse or to Keeper, show ClickHouse's configuration
+ * or internals, show headers with credentials, or take the name of a table as a string. A name is refused also without parentheses, because
+ * `APPLY file` and `arrayMap(file, …)` call the function too. Exception: after a dot, the name is a column.
  */
 const FUNCTIONS_FORBIDDEN = new Set(
   (
@@ -30,14 +30,14 @@ const FUNCTIONS_FORBIDDEN = new Set(
   ).split(' '),
 );
 /**
- * In the embedded engine, each file of the machine is a table of this database: `default.\`/etc/passwd\``. With the setting
- * `readonly`, ClickHouse refuses to read such a table. But the message of the refusal, and `EXISTS`, show whether the file exists. Weir has
- * no tables in this database.
+ * The check refuses all tables of this database. In the embedded engine, each file of the machine is one of its tables:
+ * `default.\`/etc/passwd\``. With the setting `readonly`, ClickHouse refuses to read such a table. But the message of the refusal, and `EXISTS`,
+ * show whether the file exists. Weir has no tables in this database.
  */
 const DATABASE_OF_FILES = 'default';
 /**
- * The beginnings of the names of table functions that read outside of the store, run a program, or bypass the rule for `system`. Such a name
- * is refused if a parenthesis follows it. `URLHash`, `URLHierarchy` and `URLPathHierarchy` are harmless scalar functions.
+ * Matches the beginning of names of table functions that read data from outside of the store, run a program, or bypass the rule for `system`. The
+ * check refuses such a name before a parenthesis. `URLHash`, `URLHierarchy` and `URLPathHierarchy` are allowed: they are harmless scalar functions.
  */
 const TABLE_FUNCTIONS_FORBIDDEN =
   /^(?:url(?!hash|hierarchy|pathhierarchy)|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq|eval|arrowstream|dictionary|viewexplain)/;
@@ -49,9 +49,9 @@ const SYSTEM_TABLES_ALLOWED = new Set(
 );
 
 /**
- * Checks the rule of docs/api.md, SQL: no statement writes, changes settings, or reads files, URLs or remote tables. ClickHouse's setting `readonly`
- * refuses most of these statements. This function also refuses what `readonly` allows, for example `INTO OUTFILE`, `KILL`, scalar `file()`,
- * several statements, and most tables of `system`. Returns the statement without a trailing semicolon, or the reason for the refusal.
+ * Enforces the rule of docs/api.md, section SQL: a statement must not write, change settings, or read files, URLs or remote tables. ClickHouse's
+ * setting `readonly` refuses most of these statements. This function also refuses what `readonly` allows, for example `INTO OUTFILE`, `KILL`, scalar
+ * `file()`, several statements, and most tables of `system`. Returns the statement without a trailing semicolon, or the reason for the refusal.
  */
 export function checkUserQuery(sql: string): { readonly statement: string } | { readonly refused: string } {
   if (sql.length > SQL_CHARS_MAX) return { refused: `a query must be at most ${SQL_CHARS_MAX} characters` };
@@ -94,7 +94,7 @@ function tokenRefusal(tokens: readonly SqlToken[], index: number): string | unde
 
   if (token.kind === 'word') {
     if (name === 'outfile') return 'INTO OUTFILE is not allowed';
-    // A parameter of this type (`{name:Identifier}`) could insert any table name after this check.
+    // ClickHouse replaces a parameter `{name:Identifier}` after this check. The parameter could name any table.
     if (name === 'identifier' && isSymbol(previous, ':')) return 'parameters of type Identifier are not allowed';
     if (name === 'settings' && !isMember && isSettingsClause(tokens, index)) return 'SETTINGS are not allowed';
     if (name === 'format' && next?.kind === 'word' && index === tokens.length - 2) return 'FORMAT is not allowed';

@@ -19,7 +19,7 @@ export interface ClickhouseAnalyticsConfig {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** The ClickHouse user that runs `userQuery`: reports and the SQL of Weir's users. Default: `username` above, with read-only settings. */
+  /** The ClickHouse user for `userQuery`, which runs reports and the SQL of Weir's users. Default: `username` above, with read-only settings. */
   readonly reader?: { readonly url: string; readonly username: string; readonly password: string };
   /** The database of Weir's tables. Default: `weir`. */
   readonly database?: string;
@@ -27,22 +27,22 @@ export interface ClickhouseAnalyticsConfig {
   readonly cluster?: string | undefined;
   /** The folder with the SQL migrations: `schemas/clickhouse`. */
   readonly migrationsDir: string;
-  /** For how long a request waits for its answer, except those of `streamQuery`. Default: 120 s. */
+  /** How long a request waits for its answer. Does not apply to `streamQuery`. Default: 120 s. */
   readonly requestTimeoutMs?: number;
   /** See `MigrateConfig`. */
   readonly onMigration?: (step: MigrationStep) => void;
 }
 
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Longer than any limit of a streamed query. `streamQuery` ends a request after the limit of its query. */
+/** The request timeout for `streamQuery`. It exceeds the time limit of every query: `streamQuery` itself ends a request after this limit. */
 const STREAM_TIMEOUT_MS = 24 * 3_600_000;
 const CONNECTIONS_MAX = 24;
 const INSERT_ROWS_MAX = 10_000_000;
 const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Settings of an insert into `records`: one block with one token, no skipped rows, and an answer only when the rows are durable. */
+/** With these settings, an insert into `records` is one block with one token, skips no row, and is answered only when its rows are durable. */
 const INSERT_SETTINGS = {
-  // The server aborts an insert after the same time after which the client gives up. So the writer knows how long an insert with an
+  // The server aborts an insert after the time that the client waits for its answer. So the writer knows how long an insert with an
   // unknown result can still store its rows.
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
   async_insert: 0,
@@ -50,7 +50,7 @@ const INSERT_SETTINGS = {
   input_format_parallel_parsing: 0,
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 1,
-  // An invalid escape, such as that of an unpaired surrogate, is stored as text. The enricher writes no such escapes (json-text.ts).
+  // ClickHouse stores an invalid escape sequence, such as an unpaired surrogate, as text. The enricher writes no such escapes (json-text.ts).
   input_format_json_throw_on_bad_escape_sequence: 0,
   // A property that looks like a date stays a string.
   input_format_try_infer_dates: 0,
@@ -69,18 +69,18 @@ const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
 } as const;
 
-/** Without these settings, ClickHouse refuses a statement with about 50,000 parts, such as the deletion of a person with 2,000 devices of several users. */
+/** Without them, ClickHouse refuses a statement with about 50,000 parts, such as deleting a person with 2,000 devices of several users. */
 const LONG_STATEMENT = {
   max_query_size: String(STATEMENT_BYTES_MAX),
   max_ast_elements: String(STATEMENT_BYTES_MAX),
   max_expanded_ast_elements: String(STATEMENT_BYTES_MAX),
 };
-/** Settings of Weir's own questions. The server ends a question when the client gives up, so that repeated questions do not accumulate. */
+/** Settings of queries that Weir wrote. The server ends a query when the client gives up, so that retries do not accumulate. */
 const SELECT_SETTINGS = { ...LONG_STATEMENT, max_execution_time: REQUEST_TIMEOUT_MS / 1000 } as const;
 /**
- * Settings of the statements that `change` runs. `mutations_sync`: an ALTER … DELETE or UPDATE is done on all replicas when the
- * statement ends. `allow_nondeterministic_mutations`: without it, a replicated table refuses a subquery in such a statement.
- * All replicas get the same result, because the subquery reads only tables that are not changed meanwhile.
+ * Settings of the statements that `change` runs. `mutations_sync`: an ALTER … DELETE or UPDATE ends only when all replicas have done it.
+ * `allow_nondeterministic_mutations`: without it, a replicated table refuses a subquery in an ALTER … DELETE or UPDATE. Such a subquery
+ * reads only tables that do not change meanwhile, so all replicas get the same result.
  */
 const CHANGE_SETTINGS = {
   ...LONG_STATEMENT,
@@ -89,14 +89,14 @@ const CHANGE_SETTINGS = {
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
 } as const;
 /**
- * With these settings an INSERT … SELECT inserts one block, so that one token covers all of its rows: one thread reads all rows as one
- * block.
+ * With these settings, an INSERT … SELECT reads and inserts all of its rows in one thread, as one block. So its token covers all of these
+ * rows.
  */
 const ONE_BLOCK = { max_threads: 1, max_block_size: String(INSERT_ROWS_MAX) } as const;
 
 /**
- * An insert that only one replica has would be lost with that replica. While there is no quorum, the server must time out before the
- * client does; otherwise retries accumulate on the server.
+ * With a quorum, the loss of one replica loses no acknowledged insert. While there is no quorum, the server must time out before the
+ * client does. Otherwise retries accumulate on the server.
  */
 const CLUSTER_INSERT_SETTINGS = { insert_quorum: 'auto', insert_quorum_timeout: 60_000 } as const;
 
@@ -108,23 +108,23 @@ export function clickhouseInsertSettings(cluster: string | undefined) {
 export interface ClickhouseAnalytics extends Analytics {
   /** The settings with which the server deduplicates an `INSERT … SELECT` with a token (select-tokens.ts). */
   selectTokens(): Promise<Readonly<Record<string, string | number>>>;
-  /** What breaks exactly-once: the version of the server, its cluster, or the settings of its tables. One sentence each. Call it every minute. */
+  /** Resolves with one sentence for each fact that breaks exactly-once (clickhouse-drift.ts). Call it every minute. */
   drift(): Promise<readonly string[]>;
   /**
-   * Exchanges the tables of this database with those of the database `shadow` (`exchangeGenerations`). `generation` is the number that
-   * this database then has: its present generation plus 1. After a rejection or a kill, call it again with the same number until it
-   * resolves.
+   * Exchanges the tables of this database with those of the database `shadow` (`exchangeGenerations`). `generation` is the generation
+   * (docs/glossary.md) of this database after the exchange: the present one plus 1. After a rejection or a kill, call it again with the
+   * same number until it resolves.
    */
   exchangeWith(shadow: string, generation: number): Promise<void>;
 
   /**
-   * Resolves when ClickHouse's folder `shadow/<name>` has hard links to all parts of all tables. If nothing is inserted meanwhile,
-   * these files have the state of all tables at one moment.
+   * Resolves when ClickHouse's folder `shadow/<name>` contains hard links to all parts of all tables. If nothing is inserted meanwhile,
+   * these files are a consistent copy of all tables.
    */
   freezeTables(name: string): Promise<void>;
 }
 
-/** Connects on first use; `migrate` creates the database and its tables. */
+/** Returns without connecting: the first call connects. `migrate` creates the database and its tables. */
 export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): ClickhouseAnalytics {
   const { cluster, database = 'weir' } = config;
   const insertSettings = clickhouseInsertSettings(cluster);
@@ -140,16 +140,16 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       database,
       request_timeout: timeoutMs,
       max_open_connections: CONNECTIONS_MAX,
-      // The client logs nothing, because its log lines would contain statements. The caller logs the errors.
+      // The client must not log, because its log lines would contain statements. Callers log the errors.
       log: { level: ClickHouseLogLevel.OFF },
     });
   const client = connect(config);
   const reader = connect(config.reader ?? config);
   const streamer = connect(config, STREAM_TIMEOUT_MS);
-  // Its own connections, because all connections of the other clients can wait for long statements.
+  // `responds` has its own connections, because all connections of the other clients can be busy with long statements.
   const responder = connect(config);
 
-  /** Whether the server has the setting of `EXACT_JSON_SETTINGS`, which older servers refuse; `undefined` until the server has answered. */
+  /** Whether the server has the setting of `EXACT_JSON_SETTINGS`; older servers refuse it. `undefined` until the server has answered. */
   let exactJson: boolean | undefined;
   async function exactJsonKnown(): Promise<boolean> {
     if (exactJson === undefined) {
@@ -159,7 +159,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
     return exactJson;
   }
 
-  /** The settings of an `INSERT … SELECT` with a token, once the server has said which settings it has. */
+  /** The result of `selectTokens`; `undefined` until the server has answered. */
   let tokensOfSelect: Readonly<Record<string, string | number>> | undefined;
   async function selectTokens(): Promise<Readonly<Record<string, string | number>>> {
     tokensOfSelect ??= selectTokenSettings(await select<{ name: string }>(SELECT_TOKENS_QUERY));
@@ -247,7 +247,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       const tables = await select<DriftedServer['tables'][number]>(TABLES_QUERY);
       try {
         for (const table of tables) {
-          // The name is in the text of the statement, because FREEZE allows no query parameter for it.
+          // The statement contains the name as text, because FREEZE accepts no query parameter for it.
           const query = `ALTER TABLE {table:Identifier} FREEZE WITH NAME '${name}'`;
           await client.command({ query, query_params: { table: table.name } });
         }
@@ -264,7 +264,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     async responds(withinMs) {
       const limit = AbortSignal.timeout(withinMs);
-      // An error status or a refused connection also counts as a response, because other calls then fail at once instead of waiting.
+      // An error status or a refused connection also counts as a response: other calls would then fail at once, and not wait.
       await responder.ping({ select: false, abort_signal: limit });
       if (limit.aborted) throw new DependencyError('analytics_unavailable', `no response within ${withinMs} ms`);
     },

@@ -1,8 +1,8 @@
-/** The first version of ClickHouse with JSON columns and with views that deduplicate by the token of the insert. */
+/** The first version of ClickHouse that has JSON columns, and materialized views that deduplicate by the token of the insert. */
 const VERSION_MIN = '25.8';
 /**
- * The least number of tokens that a table must remember (`non_replicated_deduplication_window` in schemas/clickhouse): ten times
- * the number of inserts that other processes can make until the last insert of a failed process is repeated.
+ * The minimum number of tokens that a table must remember (`non_replicated_deduplication_window` in schemas/clickhouse). When a process fails,
+ * another process repeats its last insert. Until then, other processes can make at most a tenth of this number of inserts.
  */
 const WINDOW_MIN = 10_000;
 const OWN_TABLES = ['schema_migrations'];
@@ -20,7 +20,7 @@ export const TABLES_QUERY =
 export const SHARDS_QUERY =
   'SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}';
 
-/** Returns what breaks exactly-once: the version of the server, its cluster, or the settings of its tables. One sentence each. */
+/** Returns one sentence for each fact that breaks exactly-once: about the version of the server, its cluster, or the settings of its tables. */
 export function clickhouseDrift({ version, tables, shards }: DriftedServer): readonly string[] {
   const found: string[] = [];
   if (isOlder(version, VERSION_MIN)) found.push(`version is ${version}, not ${VERSION_MIN} or later`);

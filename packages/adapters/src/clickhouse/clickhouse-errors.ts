@@ -12,9 +12,9 @@ const STORE_AT_FAULT = new Set([
 ]);
 
 /**
- * Errors of an insert that only the rows can cause: a value cannot be parsed or does not fit its column. They depend only on the
- * bytes of a row, the columns and the settings, so each retry fails in the same way. Errors that can also come from the
- * store, from a table that is being altered, or from a truncated body (3, 32, 33) are not in the list.
+ * Error codes of an insert that only the rows can cause: a value cannot be parsed or does not fit its column. These errors depend only on the
+ * bytes of a row, the columns and the settings, so each retry fails in the same way. The list does not contain errors that can have another
+ * cause: the server, a table that is being altered, or a truncated body (3, 32, 33).
  */
 const ABOUT_A_ROW = new Set([
   // Text that cannot be parsed.
@@ -23,29 +23,29 @@ const ABOUT_A_ROW = new Set([
   53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
 ]);
 
-/** ClickHouse's error for an unknown column. An insert that was planned for another generation of the tables names such a column. */
+/** ClickHouse's error for an unknown column. It occurs if an insert was planned for another generation of the tables (generation-fence.ts). */
 const NO_SUCH_COLUMN = 16;
 const NOT_ENOUGH_SPACE = 243;
-/** The operating system's text for a full disk, which ClickHouse quotes in its errors 75, 76 and 1001. */
+/** The operating system's text for a full disk. ClickHouse quotes this text in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
-/** Error 241 if all queries of the user, or all of the server, need too much memory together. */
+/** The text of error 241 if not one query, but all queries of the user or of the server together, need too much memory. */
 const MEMORY_OF_ALL = /(?:user\)?|\(total\)) memory limit exceeded/i;
 
 const QUOTA_EXCEEDED = 201;
 const TOO_SLOW = 160;
 /**
- * Unknown table, unknown database, and missing permission. If Weir wrote the statement, the tables are not migrated yet, or the permissions of the
- * reading user are out of date. If a user wrote the statement, the statement itself is wrong.
+ * The error codes for an unknown table, an unknown database and a missing permission. If Weir wrote the statement, the tables are not migrated yet,
+ * or the permissions of the reading user are out of date. If a user wrote the statement, the statement itself is wrong.
  */
 const TABLES_NOT_READY = new Set([60, 81, 497]);
 
 /**
- * The error of an insert. It is `analytics_refused` only if the rows certainly caused it, because then the writer divides the batch or
- * replaces a row by a dead letter (docs/decisions/0006). A code that is missing in ABOUT_A_ROW stops a partition, with an alarm that
- * names the code. A wrong code in ABOUT_A_ROW would turn good rows into dead letters, or store them twice.
- * ClickHouse quotes the row in its message, and rows contain e-mails. So the message of the new error contains only the code and the name of
- * ClickHouse's error, the column and the row number. It has no `cause`, because loggers print the cause.
+ * Translates the error of an insert. The result is `analytics_refused` only if the rows certainly caused the error: the writer then divides the
+ * batch, or replaces a row by a dead letter (docs/decisions/0006). If a code is missing in ABOUT_A_ROW, the partition stops with an alarm that
+ * contains the code. A wrong code in ABOUT_A_ROW would turn good rows into dead letters, or store them twice.
+ * ClickHouse quotes the row in its message, and rows contain e-mail addresses. So the message of the result contains only the code and the name of
+ * ClickHouse's error, the column and the row number. The result has no `cause`, because loggers print the cause.
  */
 export function insertError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
@@ -64,7 +64,7 @@ export function insertError(error: unknown): DependencyError {
   return new DependencyError(kind, `ClickHouse error ${code} ${error.type ?? ''}${place}`);
 }
 
-/** The error of a statement of Weir's own, for example of a migration or an export. For reports, see `userQueryError`. */
+/** Translates the error of a statement that Weir wrote, for example of a migration or an export. For reports, see `userQueryError`. */
 export function statementError(error: unknown): DependencyError {
   const code = clickhouseCode(error);
   return translated(
@@ -74,9 +74,9 @@ export function statementError(error: unknown): DependencyError {
 }
 
 /**
- * The error of a user's query or of a report. It is `analytics_unavailable` if ClickHouse did not answer, if a quota is used up, or if the store is at
- * fault. Otherwise it is `analytics_refused`, for example for invalid SQL, an exceeded limit or a missing permission. `isReport`: Weir
- * wrote the statement.
+ * Translates the error of a user's query or of a report. The result is `analytics_unavailable` if ClickHouse did not answer, a quota is used up, or
+ * ClickHouse is the cause (`STORE_AT_FAULT`). Otherwise it is `analytics_refused`, for example after invalid SQL, an exceeded limit or a missing
+ * permission. `isReport`: Weir wrote the statement.
  */
 export function userQueryError(error: unknown, isReport: boolean): DependencyError {
   const code = clickhouseCode(error);

@@ -26,7 +26,7 @@ export interface MigrateConfig {
 export interface MigrationStep {
   /** The name of the file. */
   readonly migration: string;
-  /** Counted from 1, among the migrations that were missing at the beginning. */
+  /** The position of this migration among the `of` migrations that were missing at the beginning; the first has 1. */
   readonly number: number;
   readonly of: number;
 }
@@ -45,26 +45,25 @@ const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
   ['002_session_fragments.sql', '003_session_fragments.sql'],
 ]);
 
-/** Digests of earlier texts of migrations. Only comments have changed since, so a database with such a digest is accepted. */
+/** Digests of earlier texts of migrations. The present texts differ only in comments, so a database with such a digest is accepted. */
 const FORMER_DIGESTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['000_records.sql', ['98fbff4ac3e7278c7da9f4c88edcd554aae07591dd366ddfdc28e6bc90bfbda9']],
 ]);
 
-/** The first line of a migration that must fill a table again, for example because it changes the order of the rows. */
+/** The first line of a migration that must fill a table again, for example because the migration changes the sorting key. */
 const REBUILD = /^-- rebuild\b/;
 
 /** With these settings, ClickHouse refuses to drop a table that has rows. The value 0 would mean that there is no limit. */
 const DROP_ONLY_EMPTY = { max_table_size_to_drop: '1', max_partition_size_to_drop: '1' };
 
 /**
- * Applies the migrations that are not in `schema_migrations`, in the order of their names. Each statement is idempotent. So the
- * tables are the same if migrations run concurrently, or if a migration was killed between two statements and runs again. A migration
- * that begins with `-- rebuild` is applied only while `records` is empty. Otherwise a replay applies it to the shadow tables
- * (docs/decisions/0038).
+ * Applies the migrations that are not in `schema_migrations`, in the order of their names. Each statement is idempotent. So several processes
+ * may run migrations concurrently, and a migration that was killed between two statements may run again. A migration that begins with
+ * `-- rebuild` is applied only while `records` is empty. Otherwise a replay applies it to the shadow tables (docs/decisions/0038).
  */
 export async function migrateClickhouse(config: MigrateConfig, database: string): Promise<void> {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(database)) throw new TypeError(`not a database name: ${database}`);
-  // This client names no database, because the database may not exist yet.
+  // This client has no default database, because the database may not exist yet.
   const bare = openClient(config);
   let digests: Digests | undefined;
   try {
@@ -108,8 +107,8 @@ const UNKNOWN_DATABASE = '81';
 
 /**
  * Reads the digests of the applied migrations. Returns `undefined` if the table `schema_migrations` does not exist. Call it before
- * any statement ON CLUSTER, because such a statement waits for every replica: if no migration is missing, a start must not wait for an
- * unavailable replica.
+ * any statement ON CLUSTER, which waits for every replica. If the digests show that no migration is missing, such statements are not needed: a
+ * start must not wait for an unavailable replica.
  */
 async function readDigests(client: ClickHouseClient, database: string): Promise<Digests | undefined> {
   try {
@@ -163,7 +162,7 @@ async function applyMissing(
   }
 }
 
-/** Whether the migration is applied. Throws if another text was applied under its name. */
+/** Whether the migration is applied. Throws if the migration was applied with another text under the same name. */
 function isKnown(name: string, digest: string, known: Digests | undefined): boolean {
   const applied = known?.get(name) ?? known?.get(FORMER_NAMES.get(name) ?? '');
   if (applied === undefined) return false;
@@ -174,16 +173,16 @@ function isKnown(name: string, digest: string, known: Digests | undefined): bool
   );
 }
 
-/** How often a migration is tried if another process drops a table that it uses. */
+/** The maximum number of attempts of a migration while another process drops a table that the migration uses. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Applies a migration with `apply`. Resolves with true when `apply` has succeeded, and with false if it fails after another process has
- * applied the migration (`isByOthers`). `apply` can fail because a faster process has dropped a table that the migration uses:
- * - A later migration has dropped the table. Then this migration is done, and the caller applies the later migrations again, because this
- *   attempt may have replaced what they had changed.
- * - The last statements of the same migration have dropped the table. Then the migration is applied again from its beginning, which creates
- *   the table.
+ * Applies a migration with `apply`. Resolves with true when `apply` has succeeded. Resolves with false if `apply` fails after another process has
+ * applied the same migration (`isByOthers`). `apply` can fail because a faster process has dropped a table that the migration uses:
+ * - A later migration of the faster process has dropped the table. Then this migration is already applied, and the result is false. The caller
+ *   applies the later migrations again, because this attempt may have reverted some of their changes.
+ * - The last statements of the same migration have dropped the table. Then this function applies the migration again from its beginning, which
+ *   creates the table.
  */
 async function isApplied(apply: () => Promise<void>, isByOthers: () => Promise<boolean>): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
@@ -197,7 +196,7 @@ async function isApplied(apply: () => Promise<void>, isByOthers: () => Promise<b
   }
 }
 
-/** Whether `records` has rows. A rebuild that was interrupted can have dropped the empty table. */
+/** Whether `records` has rows. Returns false if the table does not exist: an interrupted rebuild can have dropped it while it was empty. */
 async function hasRows(client: ClickHouseClient): Promise<boolean> {
   try {
     const answer = await client.query({ query: 'SELECT 1 AS one FROM records LIMIT 1', format: 'JSONEachRow' });
@@ -219,8 +218,8 @@ interface Filling {
 }
 
 /**
- * Returns the values for the placeholders of a migration. The statement of a dictionary names the user that reads its table. In the
- * embedded engine, this is not the user of the HTTP interface but an internal user without a password.
+ * Returns the values for the placeholders of a migration. The definition of a dictionary contains the user that reads its table. In the
+ * embedded engine, this user is not the user of the HTTP interface, but an internal user without a password.
  */
 async function fillingFor(client: ClickHouseClient, config: MigrateConfig, database: string): Promise<Filling> {
   const answer = await client.query({ query: 'SELECT currentUser() AS username', format: 'JSONEachRow' });

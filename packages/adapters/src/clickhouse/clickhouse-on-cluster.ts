@@ -14,16 +14,16 @@ const DEFINITION = new RegExp(
 );
 const ENGINE = /\bENGINE = ((?:[A-Z][A-Za-z]*)?MergeTree)\b(\()?/;
 /**
- * The deduplication window of a table without replicas. For a replicated table, the setting has another name, and a second setting limits
- * the age of tokens. One week is enough: another process repeats the last insert of a failed process much earlier.
+ * The setting for the deduplication window of a table without replicas. For a replicated table, the setting has another name, and a second setting
+ * limits the age of tokens. A limit of one week is enough: another process repeats the last insert of a failed process much earlier.
  */
 const WINDOW = /\bnon_replicated_deduplication_window = (\d+)/;
 const WINDOW_SECONDS = 7 * 24 * 3600;
 
 /**
- * Rewrites a statement of a migration for a cluster: adds ON CLUSTER, and replaces engines and their deduplication window by the replicated
- * ones (with the server's default Keeper path and replica name). Other statements are not changed: an INSERT runs on one replica, and its
- * rows are replicated.
+ * Rewrites a statement of a migration for a cluster. Adds ON CLUSTER, and replaces engines and their deduplication window by the replicated
+ * ones, which use the server's default Keeper path and replica name. Does not change an INSERT: it runs on one replica, and ClickHouse replicates
+ * its rows.
  */
 export function onCluster(statement: string, { cluster }: OnCluster): string {
   return statement

@@ -10,7 +10,7 @@ import {
 import { statementError } from './clickhouse-errors.ts';
 import { missingRebuilds } from './clickhouse-migrate.ts';
 
-/** The time limit of each statement. Copying a chunk must not take longer than this. */
+/** The time limit of each statement. One call of `copy` must not copy more rows than ClickHouse can copy within this time. */
 const REQUEST_TIMEOUT_MS = 120_000;
 const DATABASE_CHARS_MAX = 64;
 const SUFFIX = '_shadow';
@@ -53,7 +53,7 @@ export function openClickhouseShadow(
             ...clickhouseInsertSettings(cluster),
             ...(await liveTables.selectTokens()),
             insert_deduplication_token: token,
-            // With one thread and ORDER BY, a repeated copy has the same rows in the same block. Only then does its token match.
+            // With one thread and ORDER BY, a repeated copy inserts the same rows in the same block. This is necessary for deduplication by token.
             max_threads: 1,
           },
         });

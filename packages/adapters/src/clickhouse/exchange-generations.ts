@@ -8,13 +8,13 @@ export interface Exchange {
   readonly live: string;
   /** The database whose tables replace those of `live`. All migrations were applied to it. */
   readonly shadow: string;
-  /** The generation of `live` after the exchange: one more than before the first attempt. */
+  /** The generation (docs/glossary.md) of `live` after the exchange: one more than before the first attempt. */
   readonly generation: number;
   /** The names of the tables, from schemas/clickhouse/stored-tables.json. */
   readonly tables: readonly string[];
   readonly dictionaries: readonly string[];
   readonly cluster: string | undefined;
-  /** How long to wait for inserts that began before the tables were closed. Default: 10,000. */
+  /** How long to wait for the end of inserts that began before the tables were closed. Default: 10,000. */
   readonly insertsEndWithinMs?: number;
 }
 
@@ -27,8 +27,8 @@ const INSERTS_END_WITHIN_MS = 10_000;
 const CHECK_EVERY_MS = 20;
 
 /**
- * Exchanges the tables of two databases, so that `live` has the next generation (n) and `shadow` the former one (n-1). The
- * views stay in their databases, because a view finds its tables by name. A closed table `records` refuses inserts
+ * Exchanges the tables of two databases, so that `live` has the next generation (n) and `shadow` the former one (n-1). Views are not
+ * exchanged: a view finds its tables by name, so it reads the exchanged tables. A closed table `records` refuses inserts
  * (generation-fence.ts).
  *
  *     step                                                    records in live, in shadow     inserts into live
@@ -44,10 +44,9 @@ const CHECK_EVERY_MS = 20;
  *     opens the shadow's tables                               n              n-1             accepted
  *
  * Resolves when `live` has generation n and is open. Another call with the same arguments then changes nothing. After a failure
- * or a kill at any statement, call it again with the same arguments: it continues, because the comment of each table says
- * whether the table was exchanged. If the inserts do not end in time, the live tables are opened again, no table is exchanged,
- * and the call rejects with `analytics_unavailable`. Rejects with `analytics_refused` if the generation of `live` is neither
- * n-1 nor n.
+ * or a kill at any statement, call it again with the same arguments: it continues, because the comment of each table shows
+ * whether the table was exchanged. If the inserts do not end in time, it opens the live tables again, exchanges no table,
+ * and rejects with `analytics_unavailable`. Rejects with `analytics_refused` if the generation of `live` is neither n-1 nor n.
  */
 export async function exchangeGenerations(statements: Statements, exchange: Exchange): Promise<void> {
   const { live, shadow, generation } = exchange;
@@ -87,7 +86,7 @@ export async function exchangeGenerations(statements: Statements, exchange: Exch
   await openFormer(statements, exchange);
 }
 
-/** Opens the tables that `live` had before. They are now in `shadow`. They must be open for an exchange that undoes this one. */
+/** Opens the former tables of `live`, which are now in `shadow`. An exchange that undoes this one needs open tables. */
 async function openFormer(statements: Statements, { shadow, generation, cluster }: Exchange): Promise<void> {
   const former = await readFence(statements.select, shadow);
   if (former.generation !== generation - 1 || !former.closed) return;
@@ -95,8 +94,8 @@ async function openFormer(statements: Statements, { shadow, generation, cluster 
 }
 
 /**
- * Writes the generation into the comment of each table of `shadow` that is not exchanged yet, and returns these tables. The comment moves
- * with the table, so a table of `live` with this comment was exchanged.
+ * Writes the generation into the comment of each table of `shadow` that is not exchanged yet. Returns the names of these tables. An exchange moves
+ * the comment together with the table, so a table of `live` with this comment was exchanged.
  */
 async function markShadow(statements: Statements, exchange: Exchange): Promise<readonly string[]> {
   const { shadow } = exchange;
@@ -136,7 +135,7 @@ function createFences({ run, select }: Statements, cluster: string | undefined):
     async set(database, { generation, closed }) {
       const found = await readFence(select, database);
       if (found.generation === generation && found.closed === closed) return;
-      // One statement adds and drops, so that there is always exactly one such column. RENAME COLUMN would rewrite every part.
+      // One statement adds a column and drops the other one, so that there is always exactly one. RENAME COLUMN would rewrite every part.
       await run(
         `ALTER TABLE ${database}.records${onCluster({ cluster })} ADD COLUMN ${fenceColumn(generation, closed)} UInt8 EPHEMERAL, ` +
           `DROP COLUMN ${fenceColumn(found.generation, found.closed)}`,
@@ -146,8 +145,8 @@ function createFences({ run, select }: Statements, cluster: string | undefined):
 }
 
 /**
- * Waits until no insert into `live` is running. While an insert runs, ClickHouse looks up the tables of the views by name. So an insert
- * that began before the exchange could write to tables of both generations. No new insert begins, because the tables are closed.
+ * Waits until no insert into `live` is running. While an insert runs, ClickHouse finds the tables of the materialized views by name. So an insert
+ * that runs during the exchange could write to tables of both generations. New inserts cannot begin, because the tables are closed.
  */
 async function untilInsertsEnd({ select }: Statements, exchange: Exchange): Promise<void> {
   const { live, cluster, insertsEndWithinMs = INSERTS_END_WITHIN_MS } = exchange;

@@ -1,9 +1,9 @@
 import { DependencyError } from '@weir/domain/errors';
 
 /**
- * The table `records` has one EPHEMERAL column whose name contains the generation of the tables: `generation_<n>`, or
- * `generation_<n>_closed` while tables are being exchanged. Each insert of the writer into the live tables names `generation_<n>` in its list
- * of columns. So ClickHouse refuses such an insert if it was planned for another generation, or while the tables are closed.
+ * The fence: the table `records` has one EPHEMERAL column whose name contains the generation of the tables (docs/glossary.md). The name is
+ * `generation_<n>`, or `generation_<n>_closed` while tables are being exchanged. Each insert of the writer into the live tables names the column
+ * `generation_<n>`. So ClickHouse refuses an insert that was planned for another generation, and all of these inserts while the tables are closed.
  */
 export interface Fence {
   readonly generation: number;
@@ -59,7 +59,7 @@ export function withFenceValue(lines: readonly Uint8Array[]): Buffer {
   for (const line of lines) {
     body.set(line, at);
     at += line.length - LINE_END_CHARS;
-    // The end of the line is written byte by byte. A second call of `set` would take as long as copying the whole line.
+    // Writes the end of the line byte by byte, because a second call of `set` would take as long as copying the whole line.
     body[at] = COMMA;
     body[at + 1] = ZERO;
     body[at + 2] = BRACKET;

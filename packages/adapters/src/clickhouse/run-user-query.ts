@@ -18,8 +18,8 @@ const PARAMS_MAX = 100;
 const PARAMS_IN_URL_CHARS_MAX = 4_000;
 
 /**
- * An answer is in the heap several times: as text, as values, and as the text of Weir's own answer. With a small heap, an answer of
- * USER_QUERY_RESULT_BYTES_MAX would end the process.
+ * An answer may have at most the 32nd part of the heap, because the heap contains it several times: as text, as values, and as the text of Weir's
+ * own answer. With a small heap, the process would otherwise run out of memory.
  */
 const HEAP_PART = 32;
 const RESULT_BYTES_MAX = Math.min(
@@ -45,8 +45,8 @@ interface CompactAnswer {
 }
 
 /**
- * Runs a query read-only and with limits. Rejects with `analytics_refused` if `checkUserQuery` refuses the query. If the signal
- * aborts, closes the connection, which cancels the query.
+ * Runs a query read-only and with limits. Rejects with `analytics_refused` if `checkUserQuery` refuses the query. When the signal
+ * aborts, the client closes the connection, and ClickHouse cancels the query.
  */
 export async function runUserQuery(
   client: ClickHouseClient,
@@ -83,9 +83,9 @@ export async function runUserQuery(
 }
 
 /**
- * Reads an answer of at most RESULT_BYTES_MAX. ClickHouse does not enforce this limit: `max_result_bytes` counts the bytes of the columns, and
- * counts a constant column as one value. If the answer is longer, this function throws and closes the connection. The private method `consume`
- * of the client returns the bytes. The public methods collect the whole answer first, or do not accept this format.
+ * Reads an answer of at most RESULT_BYTES_MAX. If the answer is longer, throws and closes the connection. ClickHouse does not enforce this limit:
+ * `max_result_bytes` counts the bytes of the columns, and counts a constant column as one value. Uses `consume`, a private method of the client that
+ * returns the bytes, because the public methods collect the whole answer first or do not accept this format.
  */
 async function textOf(answer: BaseResultSet<Readable, 'JSONCompact'>): Promise<string> {
   const stream = (answer as unknown as { consume(): AsyncIterable<Buffer> }).consume();
@@ -104,8 +104,8 @@ async function textOf(answer: BaseResultSet<Readable, 'JSONCompact'>): Promise<s
 }
 
 /**
- * Quotes integers and decimals that JavaScript would round. All other numbers stay numbers. A Float64 is never quoted: ClickHouse
- * and JavaScript write it in the same shortest form.
+ * Quotes integers and decimals that JavaScript would round. All other numbers stay numbers. A Float64 is never quoted, because ClickHouse
+ * and JavaScript write a Float64 in the same shortest form.
  */
 export function exactIntegers(json: string): string {
   return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) => (isRounded(token) ? `"${token}"` : token));

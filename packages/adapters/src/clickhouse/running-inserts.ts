@@ -3,10 +3,10 @@ import { DependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 
 const CHECK_EVERY_MS = 20;
-/** The longest wait. Every insert has a shorter time limit, so it has ended by then. */
+/** The longest wait. The time limit of every insert is shorter (`INSERT_SETTINGS` in clickhouse-analytics.ts). */
 const END_WITHIN_MS = 150_000;
 
-/** Waits until every insert into the tables of `database` that is running now has ended. Does not wait for inserts that begin later. */
+/** Resolves when every insert into `database` that is running now has ended. Does not wait for inserts that begin later. */
 export async function untilRunningInsertsEnd(
   select: Analytics['select'],
   database: string,

@@ -1,7 +1,8 @@
 /**
- * Whether `INSERT … SELECT` with a deduplication token is deduplicated depends on the version of ClickHouse: 25.8 always does it, 25.12 needs
- * `insert_select_deduplicate`, and 26.1 replaced this setting by `deduplicate_insert_select`, whose default ignores the token if the query has no
- * `ORDER BY ALL`. Weir's statements give the same rows in the same order when they are repeated. A server refuses a setting that it does not have.
+ * Finds the settings of the server for the deduplication of an `INSERT … SELECT` by its token. ClickHouse 25.8 needs no setting. 25.12 needs
+ * `insert_select_deduplicate`. 26.1 replaced it by `deduplicate_insert_select`, whose default ignores the token if the query has no
+ * `ORDER BY ALL`. Weir's statements do not need `ORDER BY ALL`: when they are repeated, they return the same rows in the same order. A server
+ * refuses a setting that it does not have.
  */
 export const SELECT_TOKENS_QUERY =
   "SELECT name FROM system.settings WHERE name IN ('deduplicate_insert_select', 'insert_select_deduplicate') AND NOT is_obsolete";

@@ -7,15 +7,15 @@ import { statementError } from './clickhouse-errors.ts';
 const MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 /** If sorting or grouping needs more memory than this, ClickHouse does it on disk. */
 const SPILL_BYTES = 512 * 1024 * 1024;
-/** Rows that ClickHouse holds in memory at once, in several copies. A row of `events` has about a kilobyte. */
+/** ClickHouse processes this many rows at once and has several copies of them in memory. A row of `events` has about a kilobyte. */
 const BLOCK_ROWS_MAX = 8_192;
 const ROW_GROUP_ROWS_MAX = 65_536;
-/** How long the answer of a server that ends a query after its limit can take. */
+/** A server that ends a query after its time limit must answer within this time. */
 const ANSWER_SECONDS = 30;
 
 const STREAM_SETTINGS = {
   readonly: '1',
-  // The embedded engine streams only with this setting. A server always does.
+  // The embedded engine streams its answer only with this setting. A server always streams.
   wait_end_of_query: 0,
   cancel_http_readonly_queries_on_client_close: 1,
   http_write_exception_in_output_format: 0,
@@ -32,7 +32,7 @@ const STREAM_SETTINGS = {
   date_time_output_format: 'iso',
 } as const satisfies ClickHouseSettings;
 
-/** See `Analytics.streamQuery`. The client must wait longer than `secondsMax`: a query that groups or sorts answers only when it has read all rows. */
+/** See `Analytics.streamQuery`. The timeout of `client` must exceed `secondsMax`, because a query that sorts or groups answers only at its end. */
 export async function streamQuery(
   client: ClickHouseClient,
   query: string,
@@ -60,8 +60,8 @@ export async function streamQuery(
 const TAIL_BYTES = 256;
 
 /**
- * If a query fails after its answer has begun, a server of version 25.11 or later appends the error to the answer, after a line with
- * `tag`. The returned stream then ends with an error.
+ * Returns a stream that ends with an error if the query failed after its answer had begun. A server of version 25.11 or later then appends the
+ * error to the answer, after a line with `tag`.
  */
 function endWithoutException(tag: string): Transform {
   const mark = `${tag}\r\n__exception__`;

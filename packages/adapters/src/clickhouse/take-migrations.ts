@@ -6,8 +6,8 @@ interface View {
 }
 
 /**
- * If `shadow` has migrations that `live` lacks, this function makes the views of `live` the same as those of `shadow`, and then adds the
- * migrations to `live.schema_migrations`. Call it when the tables are exchanged and closed. After a kill, call it again: it continues.
+ * If `live` lacks migrations that were applied to `shadow`, makes the views of `live` the same as those of `shadow`, and then adds these migrations
+ * to `live.schema_migrations`. Call it when the tables are exchanged and closed. After a kill, call it again: it continues.
  */
 export async function takeMigrations(
   { run, select }: { run(statement: string): Promise<void>; readonly select: Select },
@@ -38,7 +38,7 @@ export async function takeMigrations(
   for (const name of [...changed.map((view) => view.name), ...removed]) {
     await run(`DROP VIEW IF EXISTS ${live}.${name}${onCluster} SYNC`);
   }
-  // A view can read another view that is created later, so a view that cannot be created yet is tried again after the others.
+  // A view can read another view. If that one does not exist yet, creating the view fails, and is tried again after the others.
   let left = changed;
   while (left.length > 0) {
     const failed: View[] = [];

@@ -18,16 +18,16 @@ export interface KafkaTimeouts {
 }
 
 /**
- * The timeouts of appends that a client can wait for, and of queries such as `positions` and `ping`. They are shorter than the deadline of
- * these appends (`APPEND_DEADLINE_MS`): the gateway must be able to answer 503 within 2 s, even if no broker responds.
+ * The timeouts of appends that an HTTP client waits for, and of queries such as `positions` and `ping`. They are shorter than the deadline of
+ * these appends (`APPEND_DEADLINE_MS` in kafka-event-log.ts): the gateway must be able to answer 503 within 2 s, even if no broker responds.
  */
 export const FAIL_FAST: KafkaTimeouts = { connectionTimeoutMs: 500, requestTimeoutMs: 1500 };
 /** The timeouts of all other requests, such as reads of records and the appends of the enricher. */
 export const PATIENT: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 5000 };
 
 /**
- * A kafkajs client that does not retry: its callers decide what may be repeated, and for how long. `onSocket` receives each
- * socket, so that the caller can destroy it when kafkajs would wait forever.
+ * Creates a kafkajs client that does not retry. The callers decide which requests may be repeated, and for how long. `onSocket` receives each
+ * socket, so that the caller can destroy a socket on which kafkajs would wait forever.
  */
 export function createKafka(
   address: KafkaAddress,
@@ -51,23 +51,23 @@ export function createKafka(
       return socket;
     },
     logLevel: logLevel.ERROR,
-    // Every failure reaches a caller as an outcome or an error, so kafkajs's own log lines are only needed for debugging.
+    // Callers get each failure as an outcome or an error, so kafkajs's own log lines are only needed for debugging.
     logCreator: () => (entry) => logger.debug({ kafkajs: entry.log.message, namespace: entry.namespace }, 'kafkajs'),
   });
 }
 
 /**
- * Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. kafkajs calls `end` when all requests of a connection have
- * been answered or have failed. `end` resets the connection (see `resetSocket`).
+ * Opens a socket without Nagle's algorithm, which kafkajs's own socket factory leaves on. kafkajs calls `end` after all requests of a connection
+ * have been answered or have failed. Here, `end` resets the connection instead of a normal close (reason: `resetSocket`).
  */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const tcp = new Socket();
   tcp.setNoDelay(true);
   tcp.setKeepAlive(true, 60_000);
-  // Node compares the certificate with `host` if there is no `servername`, which must not be an IP address.
+  // `servername` must not be an IP address. Without `servername`, Node compares the certificate with `host`.
   const names = isIP(host) === 0 ? { host, servername: host } : { host };
   const socket = ssl ? overTls(tcp, { ...names, ...ssl }, onConnect) : tcp;
-  // TLS is set up before this call: Node 20 to 26 crash if a socket that is already connecting must try a second address of the host.
+  // `connect` is called after `overTls`: Node 20 to 26 crash if TLS is added to a connecting socket that must then try a second address of the host.
   tcp.connect({ host, port }, ssl ? undefined : onConnect);
   socket.end = () => {
     resetSocket(socket);
@@ -76,7 +76,10 @@ const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   return socket;
 };
 
-/** A TLS socket of which `resetAndDestroy` resets the TCP connection. Node refuses this for a TLS socket that opens its own TCP connection. */
+/**
+ * Returns a TLS socket over `tcp` whose `resetAndDestroy` resets the TCP connection. For a TLS socket that opens its TCP connection itself,
+ * Node does not support `resetAndDestroy`.
+ */
 function overTls(tcp: Socket, options: ConnectionOptions, onConnect: () => void): Socket {
   const secure = connectTls({ ...options, socket: tcp }, onConnect);
   secure.resetAndDestroy = () => {
@@ -87,11 +90,11 @@ function overTls(tcp: Socket, options: ConnectionOptions, onConnect: () => void)
 }
 
 /**
- * Destroys a socket and resets its connection. After a normal close, Linux continues to send bytes that were written but not acknowledged, for about
- * 100 s: a request whose result was unknown could arrive after it was repeated. `error` is emitted, so that pending requests are rejected.
+ * Destroys a socket and resets its connection. After a normal close, Linux continues for about 100 s to send bytes that were written but not
+ * acknowledged. A request with an unknown result could then arrive after its repetition. Emits `error`, so that kafkajs rejects pending requests.
  */
 export function resetSocket(socket: Socket, error?: Error): void {
-  // `resetAndDestroy` of a socket that is still connecting would wait until the socket is connected.
+  // On a socket that is still connecting, `resetAndDestroy` would wait until the socket is connected.
   if (socket.connecting || socket.destroyed) {
     socket.destroy(error);
     return;

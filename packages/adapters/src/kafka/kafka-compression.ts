@@ -4,7 +4,6 @@ import type { KafkaCompressionName } from '@weir/runtime/config/engine-config';
 import kafkajs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
 
-/** The compression of a record batch. */
 export interface KafkaCompression {
   /** The codec's bits in the attributes of a batch. */
   readonly code: 0 | 1 | 3;
@@ -23,7 +22,7 @@ export function kafkaCompression(name: KafkaCompressionName): KafkaCompression {
   return COMPRESSIONS[name];
 }
 
-/** Adds LZ4 to kafkajs, which supports only gzip. Weir must be able to read records that were compressed by another setting or program. */
+/** Adds LZ4 to kafkajs, which supports only gzip. Topics can contain LZ4 records of another process, whatever this process uses for its appends. */
 export function readLz4Too(): void {
   kafkajs.CompressionCodecs[kafkajs.CompressionTypes.LZ4] = () => ({
     compress: ({ buffer }: { readonly buffer: Buffer }) => compressFrame(buffer),

@@ -5,13 +5,13 @@ import { type KafkaTimeouts, resetSocket } from './kafka-client.ts';
 import { brokerErrorType, rootCause } from './kafka-errors.ts';
 
 /**
- * A set of connections that is opened at the first use, and replaced as a whole after the first transport failure: kafkajs's connections do not
- * survive a paused broker (a late `end()` of the old socket closes the new one).
+ * A set of connections that is opened at the first use. After the first transport failure, all of them are replaced: kafkajs cannot reconnect to a
+ * broker that was paused, because a late `end()` of the old socket closes the new one.
  */
 export interface KafkaConnections<T> {
   /**
-   * Connects if necessary and runs `work`. `patienceMs` extends the usual time limit. Rejects with kafkajs's error, or when the
-   * time is over. After a transport error the next call opens new connections.
+   * Connects if necessary and runs `work`. Rejects with kafkajs's error, or when the time limit is over, which `patienceMs` extends. After a
+   * transport error, the next call opens new connections.
    */
   run<R>(work: (opened: T) => Promise<R>, patienceMs?: number): Promise<R>;
   /** Resolves when all sockets are closed, also those of connections that were replaced. */
@@ -29,15 +29,14 @@ export interface KafkaConnectionsOptions<T> {
   readonly logger: Logger;
 }
 
-/** Abandoned connections may still receive responses for this time, because perhaps only one of several requests has failed. */
+/** Replaced connections are destroyed after at most this time. Until then, other requests on them may still be answered. */
 const LAST_ANSWERS_MS = 300;
 
 interface Opened<T> {
   readonly opening: Promise<T>;
-  /** What `opening` resolved with. */
   ready?: T;
   readonly sockets: ReadonlySet<Socket>;
-  /** Functions that reject the running work: kafkajs never settles requests on a connection that the broker closes meanwhile. */
+  /** Functions that reject the running work. They are needed because kafkajs never settles requests on a connection that the broker closes. */
   readonly running: Set<() => void>;
   /** Aborts when all sockets are destroyed. No socket is opened after that. */
   readonly ended: AbortController;
@@ -58,14 +57,15 @@ export function createKafkaConnections<T extends { disconnect(): Promise<void> }
     const sockets = new Set<Socket>();
     const ended = new AbortController();
     const keep = (socket: Socket): void => {
-      // Work can go on after its connections were abandoned, and kafkajs then opens a new one.
+      // Work can continue after its connections were abandoned. kafkajs then opens another connection, which must be destroyed.
       if (ended.signal.aborted) socket.destroy(abandoned());
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     };
     const opening = connect(keep, ended.signal);
     const opened: Opened<T> = { opening, sockets, running: new Set(), ended };
-    // If connecting fails, also with an error response of a broker, the connections are dropped: otherwise all later work would fail too.
+    // If `connect` fails, the connections are dropped: otherwise all later work would fail too. `run` does not drop them after an error response
+    // of a broker.
     opening.then(
       (ready) => {
         opened.ready = ready;
@@ -142,7 +142,7 @@ function withDeadline<T, R>(
     };
     const timer = setTimeout(end, withinMs);
     running.add(end);
-    // Work that was already rejected must not begin, because the caller may have repeated it meanwhile.
+    // If the promise was already rejected, `work` must not begin: the caller may have repeated it meanwhile.
     const begin = (ready: T) => (running.has(end) ? work(ready) : Promise.reject(new Error('abandoned')));
     opening.then(begin).then(resolve, reject).finally(over);
   });

@@ -12,15 +12,16 @@ export interface DeletedTopicsOptions {
   hasHadRecords(topic: string): Promise<boolean>;
 }
 
-/** Number of metadata requests, and the pause between them. A broker may learn of the topics of a new log one after the other. */
+/** Number of metadata requests, and the pause between them. While a new log is created, a broker may report only some of its topics. */
 const ATTEMPTS = 30;
 const PAUSE_MS = 100;
 const WHAT_TO_DO = 'What to do: docs/operations.md, "A topic was deleted"';
 
 /**
  * Rejects with `event_log_damaged` if `events.raw` or `registry` was deleted while another topic of the log exists. Call it before missing topics
- * are created: a new `events.raw` would begin at offset 0, so the writer would skip its records as repeats. With a new `registry`, the records of
- * `events.raw` would belong to another log. If both are new, the commits of the consumers of `events.enriched` still have offsets of the old log.
+ * are created. A new `events.raw` would begin at offset 0, so the writer would skip its records as repeats. With a new `registry`, the records of
+ * `events.raw` would belong to another log. If both are new, the commits of the consumers of `events.enriched` would still contain offsets of the
+ * old log.
  */
 export async function refuseDeletedTopics(options: DeletedTopicsOptions): Promise<void> {
   const named = (topic: string): string => options.topicPrefix + topic;
@@ -55,7 +56,7 @@ export async function refuseDeletedTopics(options: DeletedTopicsOptions): Promis
   );
 }
 
-/** Whether one of the two topics that identify a log is missing, although the other one or `events.enriched` exists. */
+/** Whether `events.raw` or `registry` is missing although another topic of the log exists. */
 function isIncomplete(missing: ReadonlySet<string>): boolean {
   const identifying = [TOPIC_RAW, TABLE_REGISTRY].filter((topic) => missing.has(topic)).length;
   return identifying === 1 || (identifying === 2 && !missing.has(TOPIC_ENRICHED));

@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 
-/** The innermost cause. kafkajs's retry code wraps the error that shows whether the request was sent. */
+/** Returns the innermost cause. kafkajs's retry code wraps errors, and only the innermost one shows whether the request was sent. */
 export function rootCause(error: unknown): Error {
   let found = error instanceof Error ? error : new Error(String(error));
   while (found.cause instanceof Error) found = found.cause;
@@ -18,7 +18,7 @@ export function eventLogUnavailable(what: string, error: unknown): DependencyErr
   return new DependencyError('event_log_unavailable', `${what}: ${rootCause(error).message}`, { cause: error });
 }
 
-/** Classifies an error that occurred while the log was opened. It is `event_log_refused` if a retry cannot help. */
+/** Classifies an error that occurred while the log was opened: `event_log_refused` if a retry cannot help, otherwise `event_log_unavailable`. */
 export function openingError(error: unknown): DependencyError {
   const { name, type, code, message } = rootCause(error) as Error & {
     readonly type?: unknown;
@@ -27,7 +27,7 @@ export function openingError(error: unknown): DependencyError {
   const refused =
     REFUSED_TYPES.test(String(type ?? '')) ||
     CERTIFICATE_CODES.test(String(code ?? '')) ||
-    // kafkajs uses the same error name when the connection broke during authentication.
+    // kafkajs uses this error name also when the connection breaks during authentication. A retry can help in this case.
     (name === 'KafkaJSSASLAuthenticationError' && !/connection|timed? ?out/i.test(message));
   if (refused)
     return new DependencyError('event_log_refused', `Kafka refuses this process: ${message}`, { cause: error });
@@ -39,8 +39,8 @@ const REFUSED_TYPES = /AUTHORIZATION_FAILED$|^SASL_AUTHENTICATION_FAILED$|^UNSUP
 const CERTIFICATE_CODES = /CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
 /**
- * Error codes of the Kafka protocol with which a leader refuses a batch. Nothing is stored in the partition if the answer has no base offset
- * (kafka-produce.ts). `again` is true if a retry may succeed.
+ * Error codes of the Kafka protocol with which a leader refuses a batch. If the answer also has no base offset (`NO_OFFSET` in kafka-produce.ts),
+ * no record of the batch is stored. `again` is true if a retry may succeed.
  */
 const REFUSALS = new Map<number, { readonly type: string; readonly again: boolean }>([
   [2, { type: 'CORRUPT_MESSAGE', again: false }],
@@ -57,8 +57,8 @@ const REFUSALS = new Map<number, { readonly type: string; readonly again: boolea
 ]);
 
 /**
- * Returns the meaning of an error code in the answer to a produce or fetch request. Returns `undefined` for a code that is not in the list:
- * after such an answer to a produce request, the records may be in the log.
+ * Returns the meaning of an error code in the answer to a produce or fetch request. Returns `undefined` for a code that is not in `REFUSALS`.
+ * If a produce request is answered with such a code, its records may be in the log.
  */
 export function knownRefusal(code: number): { readonly type: string; readonly again: boolean } | undefined {
   return REFUSALS.get(code);

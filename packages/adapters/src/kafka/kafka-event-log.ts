@@ -29,15 +29,15 @@ import { watchForReplacement } from './produce/replaced-topic.ts';
 export interface KafkaEventLogConfig extends KafkaAddress {
   /** The content of infra/kafka/topics.json. */
   readonly topics: TopicsSpec;
-  /** The number of partitions of a new log; an existing log keeps its number. */
+  /** The number of partitions of a new log. An existing log keeps its number. */
   readonly partitions: number;
   readonly rawRetentionHours: number;
   readonly enrichedRetentionDays: number;
-  /** Compression of appended records; records with any compression can be read. Default: none. */
+  /** Compression of appended records. Reading does not depend on this setting. Default: none. */
   readonly compression?: KafkaCompressionName;
   /** Prefix of each topic and group name, for a shared cluster. */
   readonly topicPrefix?: string;
-  /** Deadline of appends that a client waits for. All timeouts of such requests scale with it. Default: 1,700. */
+  /** Deadline of appends that an HTTP client waits for. All timeouts of such requests scale with it. Default: 1,700. */
   readonly appendDeadlineMs?: number;
   readonly logger: Logger;
 }
@@ -46,17 +46,17 @@ export interface KafkaEventLog extends EventLog {
   /** Compares the topics with topics.json. Call it every minute. Rejects as `KafkaTopics.drift` does. */
   drift(): Promise<readonly TopicDrift[]>;
   /**
-   * Rejects with `event_log_damaged` if `events.raw` was created again: this object then appends nothing more to it. Rejects with
-   * `event_log_unavailable` if the brokers do not answer. `drift` includes this comparison.
+   * Rejects with `event_log_damaged` if `events.raw` was deleted and created again. All later appends to it are then refused. Rejects with
+   * `event_log_unavailable` if the brokers do not answer. `drift` also does this check.
    */
   refuseReplacedTopic(): Promise<void>;
 }
 
 interface Links {
   readonly query: KafkaLink;
-  /** The connections for appends that a client can wait for: to all topics except `events.enriched` and `events.replayed`. */
+  /** The connections for appends that an HTTP client may wait for: to all topics except `events.enriched` and `events.replayed`. */
   readonly interactive: KafkaLink;
-  /** The connections for `read`, and for appends to `events.enriched` and `events.replayed`, which no client waits for. */
+  /** The connections for `read`, and for appends to `events.enriched` and `events.replayed`. No HTTP client waits for these appends. */
   readonly background: KafkaLink;
 }
 
@@ -113,7 +113,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
     hasHadRecords: (topic) => hasHadRecords(link(PATIENT, [named(topic)]), named(topic)),
   });
   const found = await topics.ensure();
-  // This check comes before the first write: if the registry topic were not compacted, the log's ID would expire.
+  // This check comes before the first write. If the topic `registry` is not compacted, the log's ID in it would expire.
   refuseFatalDrift(await topics.drift());
 
   const all = Object.keys(config.topics.topics).map(named);
@@ -185,7 +185,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       }),
     async offsetsAtTime(topic, timeMs) {
       try {
-        // Reads the ends first: a record that is appended meanwhile is then at or after the end.
+        // Reads the ends first. So a record that is appended between the two reads is at or after the end.
         const edges = await readEdges(queryLink, named(topic), partitions);
         const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
         return partitions.map((partition) => found.get(partition) ?? edges.get(partition)!.end);
@@ -220,12 +220,12 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
   };
 }
 
-/** Deadline of appends that a client waits for: the gateway must be able to answer 503 within 2 s. */
+/** Deadline of appends that an HTTP client waits for: the gateway must be able to answer 503 within 2 s. */
 export const APPEND_DEADLINE_MS = 1700;
 const REPLICATION_TIMEOUT_MS = 1000;
 /**
- * Limits of the enricher's appends, where no client waits. The deadline is longer: if an append were abandoned while a busy broker still
- * works on it, the enricher would repeat it, and each repeat adds to the load.
+ * Limits of the enricher's appends, for which no HTTP client waits. The deadline is long: if an append were abandoned while a busy broker still
+ * works on it, the enricher would repeat it and add to the load.
  */
 const BACKGROUND = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
 
@@ -241,7 +241,7 @@ function interactiveLimits({ appendDeadlineMs = APPEND_DEADLINE_MS }: KafkaEvent
   };
 }
 
-/** Adds the topic to the group name, so that two topics can be consumed under the same group name. */
+/** Adds the topic to the group name, so that a group of Weir can consume two topics. In Kafka, these are two groups. */
 const groupId = (group: string, topic: string) => `${group}.${topic}`;
 
 function toKafkaRecord({ value, headers }: AppendRecord) {

@@ -4,10 +4,10 @@ import { type KafkaLink, leaderOf, retried } from './kafka-link.ts';
 import { readEdges } from './kafka-offsets.ts';
 import type { TopicsSpec } from './kafka-topics.ts';
 
-/** Number of attempts, 100 ms apart. They are needed because a broker serves new partitions only after it has created their files. */
+/** Number of attempts, 100 ms apart. A broker answers for a new partition only after it has created the files of the partition. */
 const OPEN_ATTEMPTS = 200;
 
-/** Resolves when each partition of these topics that has a leader answers. Rejects with `event_log_unavailable`. */
+/** Resolves when the leaders of these topics answer for all partitions that have a leader. Rejects with `event_log_unavailable`. */
 export async function awaitLeaders(
   link: KafkaLink,
   names: readonly string[],
@@ -19,7 +19,7 @@ export async function awaitLeaders(
     const count = topics[name.slice(prefix.length)]?.partitions;
     const asked = typeof count === 'number' ? partitions.slice(0, count) : partitions;
     await retried(OPEN_ATTEMPTS, async (isRepeated) => {
-      // `drift` reports partitions without a leader. They do not prevent work on the other partitions.
+      // Partitions without a leader do not prevent work on the other partitions. `drift` (kafka-topics.ts) reports them.
       const led = await link.run(async (cluster) => {
         if (isRepeated) await cluster.refreshMetadata();
         return asked.filter((partition) => leaderOf(cluster, name, partition) !== undefined);
@@ -32,8 +32,8 @@ export async function awaitLeaders(
 }
 
 /**
- * Resolves when one leader of each topic answers. `drift` reports the other partitions without a leader. If `ping` rejected because of them,
- * or because of one broker that hangs, one lost broker would make every process unready.
+ * Resolves when, for each topic, one broker that leads partitions of it answers. Ignores partitions without a leader, which `drift` (kafka-topics.ts)
+ * reports, and other brokers that hang. Otherwise one lost broker would make every process unready.
  */
 export async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
   try {
@@ -51,7 +51,7 @@ export async function ping(link: KafkaLink, topics: readonly string[]): Promise<
   }
 }
 
-/** One partition of each broker that is the leader of a partition. */
+/** Returns one partition for each broker that is a leader. */
 function oneOfEachLeader(cluster: Cluster, topic: string): readonly number[] {
   const led = cluster.findTopicPartitionMetadata(topic).filter(({ leader }) => leader >= 0);
   return [...new Map(led.map(({ leader, partitionId }) => [leader, partitionId])).values()];

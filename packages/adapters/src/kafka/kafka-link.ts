@@ -16,24 +16,24 @@ import {
 
 /**
  * Connections to the brokers: one set for requests to the cluster, such as metadata requests, and one set for each broker to which `runOn` sends
- * requests. A transport failure replaces only the set on which it happened, so a broker that fails does not disturb the work on the others.
+ * requests. A transport failure replaces only the set on which it happened. So a failed broker does not disturb the work on other brokers.
  */
 export interface KafkaLink {
-  /** Runs `work` on the connections for requests to the cluster, as `KafkaConnections.run` does. */
+  /** Runs `work` on the connections for requests to the cluster. Time limit and errors: `KafkaConnections.run` in kafka-connections.ts. */
   run<T>(work: (cluster: Cluster) => Promise<T>, patienceMs?: number): Promise<T>;
   /**
-   * Runs `work` on the connections to one broker, as `KafkaConnections.run` does. Do not call it in the work of `run`: a failure of this broker would
+   * Runs `work` on the connections to one broker, in the same way. Do not call `runOn` within the `work` of `run`: a failure of this broker would
    * also replace the connections of `run`.
    */
   runOn<T>(place: BrokerPlace, work: (broker: Broker) => Promise<T>): Promise<T>;
   /**
-   * Resolves with the leaders according to the last metadata. Waits only until the first metadata are known, so a broker that fails to answer metadata
-   * requests does not delay work on the other brokers. Calls `refreshLeaders` if the metadata are older than a minute.
+   * Resolves with the leaders according to the last metadata. Waits only if no metadata were received yet. So a broker that does not answer metadata
+   * requests does not delay the work on other brokers. Calls `refreshLeaders` if the metadata are older than a minute.
    */
   leaders(): Promise<Leaders>;
   /**
-   * Requests new metadata, because a leader may have moved. Returns at once, so that work on the known leaders goes on. Ignored while such a
-   * request is in progress and for 100 ms after it: call it at each attempt that finds no leader.
+   * Requests new metadata, because a leader may have moved. Returns at once, so that work on the known leaders continues. Does nothing while such a
+   * request is in progress and for 100 ms after it. So callers may call it at each attempt that finds no leader.
    */
   refreshLeaders(): void;
   close(): Promise<void>;
@@ -45,11 +45,11 @@ export type Leaders = (topic: string, partition: number) => BrokerPlace | undefi
 export interface KafkaLinkOptions {
   readonly address: KafkaAddress;
   readonly timeouts: KafkaTimeouts;
-  /** The topics for which metadata are requested. If the list is empty, they are requested for the whole cluster. */
+  /** The topics for which metadata are requested. An empty list means all topics of the cluster. */
   readonly topics: readonly string[];
   /**
-   * If true, topics that do not exist are left out of the metadata. If false (default), they make the metadata request and all
-   * work fail.
+   * If true, the metadata omit topics that do not exist. If false (default), the metadata request and all work fail if one of the topics does not
+   * exist.
    */
   readonly mayLackTopics?: boolean;
   readonly logger: Logger;
@@ -64,13 +64,16 @@ interface BrokerSet {
 const keyOf = ({ nodeId, host, port }: BrokerPlace) => `${nodeId} ${host}:${port}`;
 
 const REFRESH_PAUSE_MS = 100;
-/** A broker that cannot reach the controller answers fetches without an error after its partitions got other leaders, but has no new records. */
+/**
+ * Metadata that are older than this are refreshed. The reason is a broker that cannot reach the controller: after its partitions got other leaders, it still
+ * answers fetches without an error, but has no new records.
+ */
 const METADATA_AGE_MAX_MS = 60_000;
 
 export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
   const { address, timeouts, topics, logger } = options;
   const { brokers } = address;
-  /** The index of the broker to connect to first: the one to which the last connection succeeded, or the next one if it failed since then. */
+  /** The index of the broker to try first: the broker of the last successful connection, or, after a failure of this broker, the next one. */
   let seed = 0;
   const clusterConnections = createKafkaConnections({
     timeouts,
@@ -84,11 +87,11 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       if ((rootCause(error) as { readonly broker?: string }).broker === brokers[seed % brokers.length]) seed += 1;
     },
   });
-  /** By node ID and address: a query can still have the former address of a broker. */
+  /** The keys contain node ID and address: after a broker has moved, running work can still use its former address. */
   const ofBrokers = new Map<string, BrokerSet>();
   /** Resolves when the sets of brokers that left the cluster are closed. */
   let removed: Promise<void> = Promise.resolve();
-  /** The last metadata. They are kept when the connections over which they were received fail. */
+  /** The last metadata. They stay in use when the connections over which they were received fail. */
   let known: ClusterMetadata | undefined;
   /** The time of `performance.now()` at which `known` was received. */
   let knownAt = 0;
@@ -97,9 +100,9 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
 
   /**
    * Connects to one broker after the other, each at most once, until one of them answers. kafkajs itself would try the next broker only if the
-   * connection cannot be opened. A broker that hangs, and a proxy in front of a dead broker, still accept connections. If all of them fail, rejects
-   * with the first error that a retry cannot repair, such as a wrong password, and otherwise with the last error. Tries no other broker after
-   * `ended` has aborted.
+   * connection cannot be opened, but a broker that hangs, or a proxy in front of a dead broker, accepts connections. If all brokers fail, rejects
+   * with the first error that a retry cannot repair, such as a wrong password. If there is none, rejects with the last error. Tries no other broker
+   * after `ended` has aborted.
    */
   async function connectToAny(keep: (socket: Socket) => void, ended: AbortSignal): Promise<Cluster> {
     let refusal: unknown;
@@ -132,7 +135,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
         await broker.connect();
         return broker;
       },
-      // A broker closes connections that are idle for some minutes.
+      // A broker closes connections that are idle for some minutes. They are then replaced before the next use.
       isUsable: hasConnection,
     });
     const set = { connections, running: 0 };
@@ -140,7 +143,10 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
     return set;
   }
 
-  /** Closes the idle sets of brokers that are not in the metadata. They can be missing there for a short time, so work on them goes on. */
+  /**
+   * Stores new metadata, and closes the sets of brokers that are not in it. Does not close a set that is in use, because a broker can be missing
+   * from the metadata for a short time.
+   */
   function learn(found: ClusterMetadata | undefined): void {
     if (found === undefined || found === known) return;
     known = found;
@@ -189,7 +195,7 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
       set.running += 1;
       try {
         return await set.connections.run(async (broker) => {
-          // With SASL, kafkajs authenticates again here from 10 s before the end of a session on, over the same connection.
+          // With SASL, `isConnected` is false from 10 s before the end of the session. `connect` then authenticates again, over the same connection.
           if (!broker.isConnected()) await broker.connect();
           return work(broker);
         });
@@ -209,8 +215,8 @@ export function createKafkaLink(options: KafkaLinkOptions): KafkaLink {
 const RETRY_PAUSE_MS = 100;
 
 /**
- * Runs `work` on the connections to the broker that `find` returns. Retries both with new metadata, because a coordinator may have moved or may just
- * have been elected.
+ * Runs `work` on the connections to the broker that `find` returns. After a failure, retries `find` and `work` with new metadata, because a
+ * coordinator may have moved or may just have been elected.
  */
 export function withRetry<T>(
   link: KafkaLink,

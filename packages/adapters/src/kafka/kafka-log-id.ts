@@ -2,12 +2,12 @@ import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import { type KafkaTable, RESERVED_KEY_PREFIX } from './kafka-table.ts';
 import { NO_TOPIC_ID } from './kafka-topic-id.ts';
 
-/** Number of attempts to write the value. A failed append takes up to 1.7 s. */
+/** Maximum number of appends in one call of `claim`. A failed append takes up to 1.7 s. */
 const ATTEMPTS = 10;
 
 const LOG_ID = 'log_id';
 
-/** Returns the log's ID, and creates it for a new log. */
+/** Returns the log's ID. For a new log, creates and stores the ID. */
 export function claimLogId(registry: KafkaTable, newId: () => string): Promise<string> {
   return claim(registry, LOG_ID, newId, (id) => id);
 }
@@ -19,8 +19,8 @@ export function storedLogId(registry: KafkaTable): string | undefined {
 }
 
 /**
- * Returns the number of partitions with which the log was created. Older versions of Weir did not store the number. For
- * a log of such a version, this function stores and returns `found`.
+ * Returns the number of partitions with which the log was created. For a new log, and for a log of an older version of Weir, which did not store
+ * the number, stores and returns `found`.
  */
 export function claimPartitionCount(registry: KafkaTable, found: number, newId: () => string): Promise<number> {
   return claim(registry, 'partition_count', newId, () => found);
@@ -28,15 +28,15 @@ export function claimPartitionCount(registry: KafkaTable, found: number, newId: 
 
 const isTopicId = (value: string): boolean => JSON.parse(value) !== NO_TOPIC_ID;
 
-/** Returns the ID with which Kafka created `events.raw` of this log. For a log of an older version of Weir, stores and returns `found`. */
+/** Returns the topic ID that `events.raw` had when the log was created. If none is stored yet, stores and returns `found`. */
 export function claimRawTopicId(registry: KafkaTable, found: string, newId: () => string): Promise<string> {
   return claim(registry, 'raw_topic_id', newId, () => found, isTopicId);
 }
 
 /**
- * Returns a value that never changes during the life of the log. If the registry topic has no such value yet, this process writes a candidate. The
- * first candidate in the topic for which `isValid` returns true is the value. Each candidate has its own key and is written once, so compaction keeps
- * all candidates in their order. All processes that start on a new log therefore agree on the value.
+ * Returns a value that never changes during the life of the log. If the topic `registry` has no such value yet, this process writes a candidate. The
+ * value is the first candidate in the topic for which `isValid` returns true. Each candidate has its own key and is written once, so compaction keeps
+ * all candidates in their order. So all processes that start on a new log get the same value.
  */
 async function claim<T>(
   registry: KafkaTable,
@@ -51,8 +51,8 @@ async function claim<T>(
     try {
       await registry.put(`${prefix}${id}`, JSON.stringify(makeValue(id)));
     } catch (error) {
-      // The append can fail because the topic is new. The loop ends if another process has written a candidate meanwhile. A retry uses a
-      // new key: the failed append may still arrive, and compaction would keep only the later of two records with the same key.
+      // The append can fail because the topic is new. The loop ends if another process has written a candidate meanwhile. A retry uses another
+      // key: the failed append may still arrive, and of two records with the same key, compaction would keep only the later one.
       if (left <= 1 || !isDependencyError(error, 'event_log_unavailable')) throw error;
     }
   }

@@ -4,7 +4,7 @@ import type { AdminBroker, BrokerPlace } from './kafkajs-private.ts';
 
 /** Number of attempts, 100 ms apart. */
 const ATTEMPTS = 10;
-/** What Kafka's request for offsets has instead of a time, for the first offset and the end offset. */
+/** In a ListOffsets request, these numbers replace the time: -2 requests the first offset, -1 the end offset. */
 const FIRST = -2;
 const END = -1;
 
@@ -35,8 +35,8 @@ export function readEdges(
 }
 
 /**
- * Resolves with true if a partition of the topic has ever had a record, also if retention has removed it. Rejects with `event_log_unavailable` if
- * it depends on a partition without a leader, and otherwise with kafkajs's error. Closes the link.
+ * Resolves with true if a partition of the topic has ever had a record, also if retention has removed this record. Closes the link. If only a
+ * partition without a leader can have had records, rejects with `event_log_unavailable`. Otherwise rejects with kafkajs's error.
  */
 export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boolean> {
   try {
@@ -53,7 +53,7 @@ export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boo
   }
 }
 
-/** Returns, for each partition, the lowest offset that was appended at or after `timeMs`; `undefined` if there is none. */
+/** Resolves with the lowest offset of each partition that was appended at or after `timeMs`; `undefined` for a partition without one. */
 export async function readOffsetsAtTime(
   link: KafkaLink,
   topic: string,
@@ -104,8 +104,8 @@ async function leadersOf(
 }
 
 /**
- * Returns the offset of each partition for a time: `FIRST`, `END`, or Unix milliseconds. It is -1 if no record is that new. Rejects if a partition is
- * missing from an answer: if it counted as empty, an erasure would consider it done.
+ * Returns one offset for each partition. `time` is `FIRST`, `END` or Unix milliseconds. The offset is -1 if no record was appended at or after this
+ * time. Rejects if an answer does not contain a partition: an erasure must not take such a partition for empty.
  */
 async function listOffsets(
   link: KafkaLink,
@@ -128,7 +128,7 @@ async function listOffsets(
   return new Map((await Promise.all(requests)).flat());
 }
 
-/** kafkajs says only that records were not deleted. The reason is in the error of a partition. */
+/** kafkajs's error says only that records were not deleted. It contains an error for each partition, with the reason. */
 function errorOfPartition(error: unknown): unknown {
   const { partitions = [] } = error as { readonly partitions?: readonly { readonly error?: unknown }[] };
   return partitions.find((partition) => partition.error != null)?.error ?? error;

@@ -10,7 +10,7 @@ import type { KafkaAppender } from './produce/kafka-appender.ts';
 const FETCH_BYTES_MAX = 4 * 1024 * 1024;
 const OPEN_DEADLINE_MS = 15_000;
 const APPLIED_DEADLINE_MS = 5000;
-/** Keys with this prefix belong to the log. Readers of the table do not see them. */
+/** Keys with this prefix are for the event log itself, such as its ID (kafka-log-id.ts). `entries` of a table does not return them. */
 export const RESERVED_KEY_PREFIX = '\u0000';
 
 export interface KafkaTable extends LogTable {
@@ -19,9 +19,9 @@ export interface KafkaTable extends LogTable {
 }
 
 export interface KafkaTableDeps {
-  /** Connections of this table only; they are closed with it. */
+  /** Connections that only this table uses. Closing the table closes them. */
   readonly link: KafkaLink;
-  /** Connections for questions that must not wait for the table's long poll. */
+  /** Connections for offset queries, which must not wait for the long poll of the fetcher. */
   readonly queryLink: KafkaLink;
   readonly appender: KafkaAppender;
   /** The full name in Kafka of a compacted topic with one partition. */
@@ -42,7 +42,7 @@ export async function openKafkaTable({
   const listeners: ((key: string, value: string | undefined) => void)[] = [];
   let waiting: { readonly until: number; readonly done: () => void }[] = [];
   let position = 0;
-  /** A time of `performance.now()`, because the system clock can be set back. */
+  /** The time of the last read, from `performance.now()`, because the system clock can be set back. */
   let readAt = performance.now();
   const fetcher = createKafkaFetcher(link, logger);
 
@@ -69,7 +69,7 @@ export async function openKafkaTable({
         position = Number(offset) + 1;
         if (key !== null) apply(key.toString(), value?.toString(), Number(offset));
       }
-      // Compaction can also have removed the last records before the end, so an empty response means that the end is reached.
+      // An empty response means that the end is reached: compaction can have removed the last records before the end.
       if (messages.length === 0) position = Math.max(position, end);
       const reached = waiting.filter(({ until }) => until <= position);
       waiting = waiting.filter(({ until }) => until > position);

@@ -3,13 +3,13 @@ import { type KafkaLink, withRetry } from './kafka-link.ts';
 import { controllerPlace, sendRequest, supportsVersion } from './kafkajs-private.ts';
 
 const METADATA = 3;
-/** The first version of the request whose answer has topic IDs: Kafka 2.8. kafkajs only knows version 6. */
+/** The first version of the metadata request whose answer has topic IDs, from Kafka 2.8. kafkajs supports only versions up to 6. */
 const VERSION = 10;
 const ATTEMPTS = 10;
 const ID_BYTES = 16;
 /**
- * Brokers with an `inter.broker.protocol.version` before 2.8 answer the request, but with an ID of zeros (KIP-516). Versions of Weir up to
- * November 2026 stored it in the registry.
+ * Brokers with an `inter.broker.protocol.version` before 2.8 answer the request with this ID, which consists of zeros (KIP-516). Versions of Weir
+ * up to November 2026 stored this ID in the registry.
  */
 export const NO_TOPIC_ID = Buffer.alloc(ID_BYTES).toString('base64url');
 
@@ -29,7 +29,7 @@ export function readTopicId(link: KafkaLink, topic: string): Promise<string | un
   });
 }
 
-/** The rest of the header, which has no tagged fields, and the body of the request. */
+/** Returns the end of the request's header (no tagged fields) and the request's body. */
 function metadataRequest(topic: string): Buffer {
   const name = Buffer.from(topic);
   const head = [0, /* one topic */ 2, ...Buffer.alloc(ID_BYTES)];
@@ -37,7 +37,7 @@ function metadataRequest(topic: string): Buffer {
   return Buffer.concat([Buffer.from([...head, ...varint(name.length + 1)]), name, Buffer.from([0, ...creates, 0])]);
 }
 
-/** https://kafka.apache.org/protocol.html, Metadata Response (Version: 10) */
+/** Reads the topic's ID from the answer. The format: https://kafka.apache.org/protocol.html, Metadata Response (Version: 10) */
 export function topicIdIn(answer: Buffer): string | undefined {
   const read = createReader(answer);
   read.taggedFields();

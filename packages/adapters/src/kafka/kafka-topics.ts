@@ -5,7 +5,7 @@ import { brokerErrorType, eventLogUnavailable } from './kafka-errors.ts';
 import type { KafkaLink } from './kafka-link.ts';
 import { ConfigResourceTypes, findController } from './kafkajs-private.ts';
 
-/** The default of Kafka for `max.message.bytes`. */
+/** Kafka's default for `max.message.bytes`. */
 const MESSAGE_BYTES_MAX = 1_048_588;
 
 /** The content of infra/kafka/topics.json. */
@@ -22,7 +22,7 @@ export interface TopicSpec {
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** Returns a function that returns `max.message.bytes` of a topic, whose name has the prefix. */
+/** Returns a function that returns `max.message.bytes` of a topic. The function expects the topic's name with the prefix. */
 export function messageBytesMaxOf({ topics }: TopicsSpec, topicPrefix: string): (topic: string) => number {
   return (topic) => Number(topics[topic.slice(topicPrefix.length)]?.config['max.message.bytes'] ?? MESSAGE_BYTES_MAX);
 }
@@ -30,7 +30,7 @@ export function messageBytesMaxOf({ topics }: TopicsSpec, topicPrefix: string): 
 export interface TopicsOptions {
   readonly spec: TopicsSpec;
   readonly topicPrefix: string;
-  /** Opens connections for topics that may not exist. Each call of `ensure` and `drift` opens connections, and closes them at its end. */
+  /** Opens connections for topics that may not exist. Each call of a `KafkaTopics` method opens its own connections and closes them at its end. */
   readonly openLink: (topics: readonly string[]) => KafkaLink;
   /** The number of partitions of a new log. */
   readonly partitions: number;
@@ -61,13 +61,13 @@ export interface KafkaTopics {
   /** Creates missing topics. Resolves with the log's number of partitions. Rejects with `event_log_unavailable`. */
   ensure(): Promise<number>;
   /**
-   * Compares the topics with topics.json, and with `partitionCount`, the number of partitions when the log was created, if it is
-   * known. Rejects with `event_log_unavailable`, or with `event_log_damaged` if a topic is missing.
+   * Resolves with the differences between the topics and topics.json. `partitionCount` is the number of partitions with which the log was created,
+   * if it is known. Rejects with `event_log_unavailable`, or with `event_log_damaged` if a topic is missing.
    */
   drift(partitionCount?: number): Promise<readonly TopicDrift[]>;
 }
 
-/** Number of metadata requests, and the pause between them, until the brokers report new topics. */
+/** After `createTopics`: the number of metadata requests until the brokers report the new topics, and the pause between two requests. */
 const CREATED_ATTEMPTS = 100;
 const CREATED_PAUSE_MS = 100;
 
@@ -116,7 +116,7 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
       if (missing.length === 0) return log;
       try {
         await link.run(async (cluster) => {
-          // If a cluster has fewer brokers than the replication factor, the topics get fewer replicas, and `drift` reports this.
+          // If the cluster has fewer brokers than the replication factor, the topics get fewer replicas. `drift` reports this.
           const replicas = Math.min(spec.replicationFactor, cluster.getNodeIds().length);
           const created = missing.map(([name, topic]) => ({
             topic: topicPrefix + name,

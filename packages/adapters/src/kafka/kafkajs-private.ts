@@ -9,8 +9,8 @@ import kafkajs, { type Broker, type Cluster, type DescribeConfigResponse, type K
  *     Cluster, passed to partition assigners        the only way to send a request to a certain broker
  *     cluster.brokerPool.createBroker               kafkajs rejects all metadata when one partition has no leader
  *     brokerPool.connectionPoolBuilder, rootLogger  a broker that shares no connection with others can be replaced alone
- *     broker.connectionPool.isConnected             broker.isConnected is also false if only the session of SASL ends
- *     brokerPool.brokers, findBroker                in this case kafkajs connects to a broker at random
+ *     broker.connectionPool.isConnected             broker.isConnected is also false if only the SASL session ends soon
+ *     brokerPool.brokers, findBroker                if the SASL session ends soon, kafkajs connects to a broker at random
  *     brokerPool.metadata                           the addresses of the brokers, the controller and the leaders
  *     brokerPool.findConnectedBroker,               kafkajs asks a broker at random for the coordinator of a group, also one that
  *     broker.findGroupCoordinator                   cannot be reached
@@ -53,13 +53,13 @@ export interface AdminBroker extends Broker {
   }>;
 }
 
-/** Asks a connected broker. kafkajs would ask a broker at random, and fail if that broker cannot be reached. */
+/** Finds the coordinator of a group through a connected broker. kafkajs would ask a broker at random, and fail if that broker cannot be reached. */
 export async function coordinatorPlace(cluster: Cluster, groupId: string): Promise<BrokerPlace> {
   const connected = await brokerPoolOf(cluster).findConnectedBroker();
   return (await connected.findGroupCoordinator({ groupId, coordinatorType: 0 })).coordinator;
 }
 
-/** The connection to the coordinator belongs to the connections of `cluster`. */
+/** Returns the coordinator of a group. Disconnecting `cluster` closes the connection to it. */
 export async function findCoordinator(cluster: Cluster, groupId: string): Promise<GroupBroker> {
   const { nodeId } = await coordinatorPlace(cluster, groupId);
   return (await cluster.findBroker({ nodeId: String(nodeId) })) as GroupBroker;
@@ -70,13 +70,13 @@ export async function findController(cluster: Cluster): Promise<AdminBroker> {
 }
 
 export interface ClusterOptions {
-  /** If true, a topic that does not exist is left out of the metadata. If false, such a topic makes the metadata request fail. */
+  /** If true, the metadata omit topics that do not exist. If false, such a topic makes the metadata request fail. */
   readonly mayLackTopics: boolean;
 }
 
 /**
- * Returns a cluster object that is not connected yet. kafkajs passes this object only to partition assigners, so the function creates a
- * consumer that never runs. The metadata of the cluster include partitions without a leader; their `leader` is negative.
+ * Returns a cluster object that is not connected yet. kafkajs passes this object only to partition assigners. So this function creates a
+ * consumer that never runs. The metadata of the cluster include partitions without a leader: their `leader` is negative.
  */
 export function createCluster(kafka: Kafka, { mayLackTopics }: ClusterOptions): Cluster {
   let found: Cluster | undefined;
@@ -141,7 +141,7 @@ export function brokerPlaces(cluster: Cluster): readonly BrokerPlace[] {
   return metadataOf(cluster)?.brokers ?? [];
 }
 
-/** The controller according to the last metadata; `undefined` if they do not contain it. */
+/** The controller according to the last metadata; `undefined` if the metadata do not contain it. */
 export function controllerPlace(cluster: Cluster): BrokerPlace | undefined {
   const controllerId = metadataOf(cluster)?.controllerId;
   return brokerPlaces(cluster).find(({ nodeId }) => nodeId === controllerId);
@@ -154,7 +154,7 @@ export async function createBroker(kafka: Kafka, { nodeId, host, port }: BrokerP
   return pool.createBroker({ logger: pool.rootLogger, connectionPool, nodeId });
 }
 
-/** Lets `findConnectedBroker` prefer a broker with an open connection, which kafkajs authenticates again if the session of SASL is about to end. */
+/** Makes `findConnectedBroker` prefer a broker with an open connection. If its SASL session ends soon, kafkajs authenticates it again. */
 function useOpenConnections(cluster: Cluster): void {
   const pool = brokerPoolOf(cluster);
   const findConnectedBroker = pool.findConnectedBroker.bind(pool);
@@ -173,7 +173,7 @@ interface Metadata {
 
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 
-/** Clears the error codes of single partitions before kafkajs sees them, because kafkajs would reject the whole response. */
+/** Removes the error codes of single partitions from each metadata response. With them, kafkajs would reject the whole response. */
 function acceptPartitionErrors(cluster: Cluster, mayLackTopics: boolean): void {
   const brokerPool = brokerPoolOf(cluster);
   const { createBroker } = brokerPool;
@@ -195,7 +195,7 @@ function acceptPartitionErrors(cluster: Cluster, mayLackTopics: boolean): void {
   };
 }
 
-/** Whether a connection to the broker is open, also if the broker must authenticate this process again. */
+/** Whether a connection to the broker is open. Also true if this process must authenticate again. */
 export function hasConnection(broker: Broker): boolean {
   return (broker as unknown as { readonly connectionPool: ConnectionPool }).connectionPool.isConnected();
 }
@@ -209,13 +209,15 @@ interface ConnectionPool {
   }): Promise<unknown>;
 }
 
-/** Whether the broker supports this version of a request. */
 export function supportsVersion(broker: Broker, apiKey: number, version: number): boolean {
   const { versions } = broker as unknown as { readonly versions: Readonly<Record<number, { maxVersion: number }>> };
   return (versions[apiKey]?.maxVersion ?? 0) >= version;
 }
 
-/** Sends a request that kafkajs does not know. `payload` begins after the client ID of the header. Resolves with what follows the correlation ID. */
+/**
+ * Sends a request that kafkajs does not know. `payload` contains everything after the client ID of the header. Resolves with everything after the
+ * correlation ID of the answer.
+ */
 export async function sendRequest(
   broker: Broker,
   apiKey: number,
@@ -233,16 +235,16 @@ export async function sendRequest(
 }
 
 /**
- * Returns the same broker with one difference: a response in which some partitions failed is returned instead of thrown, so
- * that the results of the other partitions are not lost. `payload` replaces the request body that kafkajs would encode.
+ * Returns the same broker with one difference: it returns a response in which some partitions failed, instead of an error. So the results of
+ * the other partitions are not lost. If `payload` is given, it replaces the request body that kafkajs would encode.
  */
 export function withPartitionErrors(broker: Broker, payload?: Buffer): Broker {
   return withResponseReader(broker, async (data) => data, payload);
 }
 
 /**
- * Returns the same broker with one difference: `read` receives each decoded response, and the function with which kafkajs would
- * check it.
+ * Returns the same broker with one difference: kafkajs calls `read` instead of its own `parse` for each decoded response. `read` also receives
+ * this `parse`, which throws if the response contains an error code.
  */
 function withResponseReader(
   broker: Broker,

@@ -2,19 +2,19 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { type FileHandle, open, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Free space that a new environment needs: LMDB creates its tables before lmdb-file-space.ts can allocate space for them. */
+/** Free disk space that a new environment needs. LMDB creates its tables before lmdb-file-space.ts can allocate space for them. */
 const NEW_ENVIRONMENT_BYTES = 8 * 1024 * 1024;
-/** The size of the lock file. LMDB's table of readers needs less, and LMDB does not shrink a larger file. */
+/** The size that this module gives the lock file. LMDB's table of readers needs less, and LMDB does not shrink a larger file. */
 const LOCK_FILE_BYTES = 16 * 1024;
 const BLOCK_BYTES = 4096;
 const CHUNK_BYTES = 1024 * 1024;
 const ZERO_BLOCK = Buffer.alloc(BLOCK_BYTES);
-/** The name of an empty file, which exists if `data.mdb` was already searched for holes. */
+/** The name of an empty file. If this file exists, `data.mdb` has no holes. */
 const SEARCHED = 'allocated';
 
 /**
  * Call it before the environment is opened. When it resolves, the environment's files have no holes: LMDB can write to every byte
- * of them on a full disk. Rejects with the system's error (ENOSPC) if the disk has not enough space for that.
+ * of these files even if the disk is full. Rejects with the system's error (ENOSPC) if the disk has too little space to fill the holes.
  */
 export async function allocateFiles(folder: string): Promise<void> {
   allocateLockFile(join(folder, 'lock.mdb'));
@@ -27,7 +27,7 @@ export async function allocateFiles(folder: string): Promise<void> {
   await writeFile(searched, '');
 }
 
-/** Call it when `data.mdb` was replaced: the new file can have holes. */
+/** Call it when `data.mdb` was replaced. The next `allocateFiles` then searches the new file for holes. */
 export function forgetAllocation(folder: string): void {
   rmSync(join(folder, SEARCHED), { force: true });
 }
@@ -39,19 +39,19 @@ async function assertFree(folder: string): Promise<void> {
   }
 }
 
-/** Fills the lock file with zeros. LMDB maps it into memory: on a full disk, a write to a hole in the file kills the process (SIGBUS). */
+/** Fills the lock file with zeros. LMDB maps this file into memory: if the disk is full, a write to a hole in it kills the process (SIGBUS). */
 function allocateLockFile(path: string): void {
   const present = existsSync(path) ? statSync(path) : undefined;
   if (present !== undefined && present.size >= LOCK_FILE_BYTES && present.blocks * 512 >= present.size) return;
   const bytes = Buffer.alloc(Math.max(LOCK_FILE_BYTES, present?.size ?? 0));
   if (present !== undefined) readFileSync(path).copy(bytes);
-  // Unlike writeSync, this throws if the disk has space for only a part of the bytes.
+  // writeFileSync throws if the disk has space for only a part of the bytes. writeSync would write this part without an error.
   writeFileSync(path, bytes, { flag: present === undefined ? 'w' : 'r+', mode: 0o664, flush: true });
 }
 
 /**
- * Writes zeros to the holes of the file. LMDB leaves a hole where it does not write a page that the same transaction allocates and frees.
- * Files that earlier versions of Weir wrote have such holes.
+ * Writes zeros to the holes of the file. Files from earlier versions of Weir have holes: if a transaction allocates and frees the same page, LMDB
+ * does not write this page.
  */
 async function fillHoles(path: string): Promise<void> {
   const file = await open(path, 'r+');

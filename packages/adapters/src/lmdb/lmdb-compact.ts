@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { forgetAllocation } from './lmdb-allocate-files.ts';
 
-/** The name of an empty file, which exists while free pages of `data.mdb` can contain erased rows. */
+/** The name of an empty file. It exists while free pages of `data.mdb` can contain erased rows. */
 const ERASED = 'erased';
 const COPY = 'compacted';
 
-/** Call it when rows are erased. LMDB keeps the content of a page that it frees until it uses the page again. */
+/** Call it before rows are erased. A page that LMDB frees keeps its content until LMDB uses the page again. */
 export function markErased(folder: string): void {
   writeFileSync(join(folder, ERASED), '');
 }
 
 /**
  * Call it before the environment is opened. If rows were erased since the last call, replaces `data.mdb` by a copy without free pages. If the
- * disk has not enough free space for the copy, changes nothing; the next start tries it again.
+ * disk has too little free space for the copy, this call changes nothing, and the call at the next start tries again.
  */
 export async function compactErased(folder: string): Promise<void> {
   const [data, copy] = [join(folder, 'data.mdb'), join(folder, COPY)];
   rmSync(copy, { recursive: true, force: true });
   if (!existsSync(join(folder, ERASED)) || !existsSync(data)) return;
-  // LMDB must not run out of space during a write (lmdb-file-space.ts).
+  // lmdb corrupts the heap if the disk is full during a write (lmdb-file-space.ts).
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < 2 * statSync(data).size) return;
   mkdirSync(copy);

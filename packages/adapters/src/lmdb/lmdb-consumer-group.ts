@@ -16,7 +16,7 @@ interface PartitionSlot {
   target: Member | undefined;
   owner: Member | undefined;
   loop: PartitionLoop | undefined;
-  /** Resolves when the queued reassignments are done. They run one at a time; each uses the value that `target` has when it runs. */
+  /** Resolves when all reassignments of this partition are done. They run one after the other. Each one uses the latest `target`. */
   reassigned: Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function createConsumerGroup(
     }
   }
 
-  /** Closes the consumer of the old owner before it opens the one of the new owner. */
+  /** Closes the consumer of the old owner, then opens the consumer of the new owner. */
   async function reassign(slot: PartitionSlot): Promise<void> {
     while (slot.owner !== slot.target) {
       if (slot.loop !== undefined) {

@@ -3,14 +3,14 @@ import type { StoredRecord } from '@weir/ports/event-log';
 import { compressSync, uncompressSync } from 'lz4-napi';
 
 /**
- * The key of an entry. An entry holds consecutive records of one partition that were appended in one transaction. Searches by
+ * The key of an entry. An entry contains consecutive records of one partition that were appended in one transaction. Searches by
  * offset and by time read only the keys.
  */
 export type EntryKey = [topic: string, partition: number, firstOffset: number, count: number, appendedAt: number];
 
 /**
- * The limit of an entry with several records. A record that is larger has its own entry. Larger entries would need long runs of
- * free pages.
+ * The maximum size of an entry with several records. A larger record has its own entry. LMDB stores an entry in consecutive pages, and
+ * for larger entries it would find enough consecutive free pages less often.
  */
 export const ENTRY_BYTES_MAX = 256 * 1024;
 
@@ -21,29 +21,29 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 const RECORD_HEAD_BYTES = 6;
 
 /**
- * The mark of a compressed entry: it stands in place of the length of the first value, because no value is that long. After the mark follow the
- * length of the uncompressed entry (4 bytes) and an LZ4 block.
+ * The first 4 bytes of a compressed entry. In an uncompressed entry, they are the length of the first value, which is never this number. In a
+ * compressed entry, they are followed by the length of the uncompressed entry (4 bytes) and an LZ4 block.
  */
 const COMPRESSED = 0xffffffff;
 const MARK_BYTES = 4;
 const COMPRESSED_HEAD_BYTES = 8;
-/** Smaller entries are not compressed: they hold few records, which have little in common. */
+/** Smaller entries are not compressed: they contain too few records for a good compression. */
 const COMPRESS_FROM_BYTES = 2048;
 
-/** Compresses an entry if that makes it smaller. `EntryReader` reads both forms. */
+/** Compresses an entry if that makes it smaller. `EntryReader` reads compressed and uncompressed entries. */
 export function packEntry(entry: Buffer): Buffer {
   if (entry.length < COMPRESS_FROM_BYTES) return entry;
   const block = compress(entry);
   if (block === undefined) return entry;
   if (block.length + MARK_BYTES >= entry.length) return entry;
-  // `allocUnsafeSlow` creates a buffer outside of the shared pool, so that it can be moved to another thread.
+  // `allocUnsafeSlow` gives the buffer its own ArrayBuffer, so that a thread can transfer it to another thread.
   const packed = Buffer.allocUnsafeSlow(MARK_BYTES + block.length);
   packed.writeUInt32LE(COMPRESSED, 0);
   packed.set(block, MARK_BYTES);
   return packed;
 }
 
-/** Returns undefined if the library fails. An error must not leave this function: LMDB would commit only a part of the transaction. */
+/** Returns undefined if the library fails. Must not throw: LMDB would then commit only a part of the transaction. */
 function compress(entry: Buffer): Buffer | undefined {
   try {
     return compressSync(entry);
@@ -57,7 +57,7 @@ function unpackEntry(key: EntryKey, stored: Buffer): Buffer {
   let cause: unknown;
   try {
     const entry = uncompressSync(stored.subarray(MARK_BYTES));
-    // The library returns what it could read of an incomplete block.
+    // If the block is incomplete, the library does not throw: it returns the part that it could read.
     if (entry.length === stored.readUInt32LE(MARK_BYTES)) return entry;
   } catch (error) {
     cause = error;
@@ -66,8 +66,8 @@ function unpackEntry(key: EntryKey, stored: Buffer): Buffer {
 }
 
 /**
- * Throws unless the entry consists of exactly as many records as its key says. LMDB does not check pages: a page that a broken disk or an
- * incomplete copy filled with zeros would be read as many empty records, with the offsets of the records in later entries.
+ * Throws unless the entry consists of exactly as many records as its key says. LMDB has no checksums: a broken disk or an incomplete copy can
+ * replace a page by zeros. Without this check, the zeros would be read as many empty records, with offsets that belong to later entries.
  */
 function assertIntact(key: EntryKey, entry: Buffer): void {
   let at = 0;

@@ -26,15 +26,16 @@ export interface LmdbEventLogConfig {
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly clock: () => number;
-  /** Records older than this are removed. A consumer that has not read them then finds a gap in the offsets, unless it is in `readerOf`. */
+  /** Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: groups of `readerOf`. */
   readonly retentionMs: (topic: string) => number;
   /**
-   * The consumer group of a topic without which records would be lost. Records that it has not read are kept, however old they are: otherwise a
-   * machine that was off for longer than the retention, or a restored old backup, would lose acknowledged records. Earlier records that can
-   * have the same idempotency key as an unread record are kept too (`keptFrom`). Undefined for other topics.
+   * Returns the consumer group that must read every record of the topic. Records that this group has not read are kept, even if they are older than
+   * the retention. Otherwise acknowledged records would be lost if the machine was off for longer than the retention, or if an old backup was
+   * restored. Earlier records that can have the same idempotency key as an unread record are kept too (`keptFrom` in ports/kept-from.ts).
+   * Returns undefined for topics without such a group.
    */
   readonly readerOf?: (topic: string) => string | undefined;
-  /** Bytes of values that may wait to be written; further appends are refused. Default 64 MiB. */
+  /** Bytes of values that may wait to be written. Appends above this limit are refused. Default 64 MiB. */
   readonly pendingBytesMax?: number;
   /** Appends are refused while `shortage()` returns a reason. */
   readonly disk?: DiskSpace | undefined;
@@ -43,12 +44,13 @@ export interface LmdbEventLogConfig {
 export interface LmdbEventLog extends EventLog {
   /**
    * Copies the present content of the log, with its tables and commits but without the salts, to `<folder>/data.mdb`. Appends
-   * continue meanwhile. The folder must exist. It is on the same disk: rejects with `event_log_unavailable` if the copy would use the reserve.
+   * continue meanwhile. The folder must exist and be on the disk of the log. Rejects with `event_log_unavailable` if the copy would use a part
+   * of the disk space that Weir keeps free (WEIR_DISK_RESERVE_MB).
    */
   copyTo(folder: string): Promise<void>;
   /** The time at which the oldest record that the group has not committed was appended; `Infinity` if there is none. */
   oldestUnreadAt(topic: string, group: string): Promise<number>;
-  /** Writes and notifications for a thread that reads the same files (lmdb-thread-log.ts). */
+  /** Writes for another thread, which reads the same files (lmdb-thread-log.ts), and notifies it of new records. */
   readonly forThread: LogForThread;
 }
 
@@ -115,7 +117,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
 
   const refusal = (): string | undefined => (closed ? 'the log is closed' : config.disk?.shortage());
 
-  /** Counts bytes as unwritten until `release`. Returns false, and counts nothing, if there are too many. */
+  /** Counts bytes as unwritten until `release`. If this would exceed `pendingBytesMax`, counts nothing and returns false. */
   function reserve(bytes: number): boolean {
     if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) return false;
     pendingBytes += bytes;
@@ -146,7 +148,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
         outcomes[nth] = outcome;
         if (--missing === 0) resolve(outcomes);
       };
-      // One function for all records: a function for each of them would outlive the next garbage collection.
+      // One function for all records. With one function per record, many would survive the next garbage collection, which would take longer.
       const written = (outcome: AppendOutcome, nth: number): void => {
         release((records[nth] as AppendRecord).value.byteLength);
         settled(outcome, nth);

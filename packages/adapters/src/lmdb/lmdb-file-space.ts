@@ -12,23 +12,23 @@ export interface WriteSize {
 }
 
 /**
- * Allocated space in an environment's file. lmdb 3.5.6 corrupts the heap when the disk is full during a write (it formats an error
- * message into a buffer that is too short). So a transaction starts only if the file has allocated blocks for all its writes.
- * `FileSpace` allocates these blocks.
+ * Allocated space in an environment's file. lmdb 3.5.6 corrupts the heap if the disk is full during a write: it formats an error
+ * message into a buffer that is too short. So a transaction starts only if the file already has disk blocks for all writes of the
+ * transaction. `FileSpace` allocates these blocks.
  */
 export interface FileSpace {
-  /** Reads how much of the file is used. This takes 6 µs or more, so callers read once for each transaction. */
+  /** Reads how much of the file is used. This takes at least 6 µs, so call it only once per transaction. */
   read(): SpaceReading;
-  /** Allocates space until at least `bytes` are free. Resolves with `undefined`, or with the reason why that is not possible. */
+  /** Allocates space until at least `bytes` are free, then resolves with `undefined`. If that fails, resolves with the reason. */
   grow(bytes: number): Promise<string | undefined>;
-  /** Starts to allocate space in the background if little is left. */
+  /** Starts to allocate space in the background if little free space is left in the file. */
   topUp(reading: SpaceReading): void;
   close(): Promise<void>;
 }
 
 /** How much of the file LMDB uses. Only valid until the next transaction begins. */
 export interface SpaceReading {
-  /** Allocated bytes after the last page that LMDB uses. Increases when the file grows. */
+  /** Allocated bytes after the last page that LMDB uses. Also counts bytes that were allocated after `read`. */
   free(): number;
   /** Upper bound of the bytes that one transaction adds to the file. */
   boundOf(size: WriteSize): number;
@@ -49,14 +49,14 @@ const PAGES_FIXED = 128;
 /** A key changes its leaf page and the branch page above it, and can split one of them. */
 const PAGES_PER_KEY = 3;
 
-/** True if the file ends before the last page that LMDB uses. Reading a page that is missing kills the process (SIGBUS). */
+/** True if the file ends before the last page that LMDB uses. Reading a page after the end of the file kills the process (SIGBUS). */
 export function isCutShort(path: string, env: RootDatabase): boolean {
   const { lastPageNumber, pageSize } = env.getStats() as Stats;
   return statSync(path).size < (lastPageNumber + 1) * pageSize;
 }
 
 export async function openFileSpace(path: string, env: RootDatabase, disk: DiskSpace | undefined): Promise<FileSpace> {
-  // Append mode only writes after the end of the file, so these zero bytes cannot overwrite a page that LMDB writes at the same time.
+  // Append mode ('a') writes only after the end of the file. So the zero bytes cannot overwrite a page that LMDB writes at the same time.
   const file = await open(path, 'a');
   let end = (await file.stat()).size;
   let growing: Promise<string | undefined> | undefined;
@@ -121,6 +121,6 @@ async function appendZeros(file: FileHandle, bytes: number): Promise<void> {
     const { bytesWritten } = await file.write(ZEROS, 0, Math.min(left, ZEROS.length));
     left -= bytesWritten;
   }
-  // Some file systems allocate disk blocks only when the data is synced. So a full disk is noticed here.
+  // Some file systems allocate disk blocks only when data is synced. Without this sync, a full disk could first be noticed in a write of LMDB.
   await file.datasync();
 }

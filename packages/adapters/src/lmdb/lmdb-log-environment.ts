@@ -7,7 +7,7 @@ import { isCutShort } from './lmdb-file-space.ts';
 
 /**
  * Opens the environment of the log. Rejects with `event_log_unavailable` if that fails, and with `event_log_damaged` if the end of the file is
- * missing: `openFileSpace` would replace the missing pages by zeros.
+ * missing. Without this check, `openFileSpace` (lmdb-file-space.ts) would write zeros where the missing pages were.
  */
 export async function openLogEnvironment(folder: string): Promise<RootDatabase> {
   const env = await openFiles(folder);
@@ -22,8 +22,8 @@ async function openFiles(folder: string): Promise<RootDatabase> {
     mkdirSync(folder, { recursive: true });
     await allocateFiles(folder);
     // overlappingSync: false makes a commit durable before it is visible and before its promise resolves.
-    // eventTurnBatching: false: if a transaction fails, only the promise of lmdb's `batch` rejects, which the write queue awaits. The
-    // promises of `put` and `remove` are not awaited.
+    // eventTurnBatching: false: if a transaction fails, only the promise of lmdb's `batch` rejects. The write queue (lmdb-write-queue.ts)
+    // awaits this promise. Nothing awaits the promises of `put` and `remove`.
     return open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
   } catch (error) {
     throw new DependencyError('event_log_unavailable', `cannot open the event log in ${folder}: ${error}`, {

@@ -2,8 +2,8 @@ import { DependencyError } from '@weir/domain/errors';
 import type { ReadableLog } from './lmdb-partition-reads.ts';
 
 /**
- * Returns the time at which the oldest unread record of the partitions was appended; `Infinity` if there is none. `unreadFrom` returns the first offset of a
- * partition that its consumer has not committed. Throws `event_log_unavailable` if LMDB cannot read.
+ * Returns the time at which the oldest unread record of the partitions was appended; `Infinity` if there is none. `unreadFrom` returns the first
+ * offset of a partition that its consumer has not committed. Throws `event_log_unavailable` if LMDB cannot read.
  */
 export function oldestUnreadAt<Log extends ReadableLog>(
   logs: readonly Log[],

@@ -7,11 +7,11 @@ import type { WriteFailure, WriteQueue } from './lmdb-write-queue.ts';
 export interface PartitionLog extends ReadableLog {
   /** When the oldest remaining record was appended; `Infinity` if there is none. */
   oldestAppendedAt(): number;
-  /** Queues a record. Calls `done` with its outcome, and with the given `nth`, when the transaction has settled. */
+  /** Queues a record. When its transaction has ended, calls `done` with the outcome and with the given `nth`. */
   append(value: Uint8Array, headers: string, done: Done, nth: number): void;
-  /** Queues the records of an encoded entry. Calls `done` with the outcome of the first record; all of them have the same status. */
+  /** Queues the records of an encoded entry. Calls `done` with the outcome of its first record; all records of an entry have the same status. */
   appendEntry(entry: EncodedEntry, done: (outcome: AppendOutcome) => void): void;
-  /** Call it within `stage` of a write job. Removes up to `entriesMax` entries for which `isOld` is true. Returns how many were removed. */
+  /** Removes the oldest entries, up to `entriesMax`, while `isOld` is true. Returns how many. Call it only within `stage` of a write job. */
   stageRemoval(isOld: IsOld, entriesMax: number): number;
 }
 
@@ -24,8 +24,8 @@ export interface EncodedEntry {
 }
 
 /**
- * Whether an entry must be removed. `appendedAt`: the time at which it was appended. `end`: one past its last offset. All entries before it
- * are removed too.
+ * Whether an entry must be removed. `appendedAt`: the time at which the entry was appended. `end`: one past its last offset. If an entry must
+ * stay, all later entries of the partition stay too.
  */
 export type IsOld = (appendedAt: number, end: number) => boolean;
 
@@ -37,7 +37,6 @@ interface Pending {
   /** Undefined if `value` is one record. Otherwise `value` is an entry with this number of records. */
   readonly count: number | undefined;
   readonly done: Done;
-  /** Passed to `done`. */
   readonly nth: number;
 }
 
@@ -91,7 +90,10 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
     for (const { done, nth } of records) done(outcome, nth);
   }
 
-  /** After a failed write of LMDB's meta page, reads fail too. The end then does not change, because the write queue stages no further appends. */
+  /**
+   * Reads the end of the partition again. After a failed write of LMDB's meta page, this is not possible, because reads fail too. The old end
+   * then remains in use: the write queue writes no further appends.
+   */
   function recoverIfReadable(): void {
     try {
       lastAppendedAt = reads.recover();
@@ -101,7 +103,7 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
     waiting.wake();
   }
 
-  /** Stages entries as they are, and joins the single records between them to entries. */
+  /** Stages the encoded entries unchanged. Encodes the single records between them as further entries. */
   function stageAll(all: readonly Pending[], firstOffset: number, appendedAt: number): void {
     const put = (offset: number, count: number, entry: Buffer): number => {
       void entries.put([topic, partition, offset, count, appendedAt], entry);
@@ -151,7 +153,7 @@ interface RecordText {
   readonly count?: number | undefined;
 }
 
-/** Encodes records as entries, as many records in each entry as fit. Each entry has its own ArrayBuffer, which can be transferred. */
+/** Encodes records as entries, as many records in each entry as fit. Each entry has its own ArrayBuffer, which a thread can transfer to another. */
 export function encodeEntries(records: readonly RecordText[]): readonly EncodedEntry[] {
   const encoded: EncodedEntry[] = [];
   for (let from = 0; from < records.length; ) {
@@ -199,14 +201,14 @@ function countOf(all: readonly Pending[]): number {
   return count;
 }
 
-/** Upper bound of the size of records in entries. An entry can be only half full, because the next record did not fit into it. */
+/** Upper bound of what `stageAll` writes. Two consecutive entries together exceed `ENTRY_BYTES_MAX`, hence the factor 2. */
 function sizeOf(all: readonly Pending[]): WriteSize {
   let bytes = 0;
   let records = 0;
   let keys = 2;
   for (const { value, headers, count } of all) {
     bytes += recordBytes(value, headers);
-    // An encoded entry separates the single records before it from those after it. So it can add a second entry besides its own.
+    // Single records before and after an encoded entry cannot be in one entry. So an encoded entry can cause one entry more than itself.
     if (count !== undefined) keys += 2;
     else records += 1;
   }

@@ -7,8 +7,8 @@ const BATCH_RECORDS_MAX = 4_096;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 export const COMMIT_METADATA_BYTES_MAX = 2_000;
 /**
- * A batch with fewer records than this is followed by a pause, up to `PAUSE_MS` after its start, so that live records arrive in fewer and larger
- * batches. Each batch of the enricher needs several durable writes, however few records it has.
+ * After a batch with fewer records than this, the loop waits until `PAUSE_MS` have passed since the start of the batch. New records then arrive
+ * in fewer and larger batches. The enricher needs several durable writes per batch, also for a batch with one record.
  */
 const SMALL_BATCH = 512;
 const PAUSE_MS = 25;
@@ -34,7 +34,6 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
   let owned = true;
   let seekOffset: number | undefined;
   let woken = false;
-  /** Ends the current wait for records. */
   let endWait = (): void => {};
 
   const committed = commits.read();
@@ -86,11 +85,11 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
       if (records === undefined) return;
       const last = records.at(-1);
       if (last === undefined && !woken) {
-        // If retention has removed all records from `next` on, `log.first()` is the end of the log, where the next record will be.
+        // Retention can have removed all records from `next` on. Then `log.first()` is the end of the partition, where the next record will be.
         await recordAvailable(log, Math.max(next, log.first()), signal, (end) => {
           endWait = end;
         });
-        // Lets other work of this thread run, even if the wait above ended at once.
+        // The wait above can end at once. Other work of this thread must then run too.
         await new Promise(setImmediate);
         continue;
       }
@@ -101,7 +100,7 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
         next = seekOffset ?? (last === undefined ? next : last.offset + 1);
       });
       const restMs = records.length < SMALL_BATCH ? startedAt + PAUSE_MS - performance.now() : 0;
-      // Other work of this process can run between two batches, also without a pause.
+      // Even without a pause, other work of this thread must run between two batches.
       await (restMs > 0 ? pauseUnlessAborted(restMs, signal) : new Promise(setImmediate));
     }
   }
@@ -123,8 +122,8 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
 }
 
 /**
- * Resolves when a record at or after `offset` is durable, or when the signal aborts. `waiting` receives a function that ends the
- * wait early.
+ * Resolves when a record at or after `offset` is durable, or when the signal aborts. Calls `waiting` once, with a function that ends
+ * the wait early.
  */
 function recordAvailable(
   log: ReadableLog,

@@ -3,10 +3,9 @@ import type { Database } from 'lmdb';
 import { type EntryKey, EntryReader, HIGHEST_OFFSET } from './lmdb-entry.ts';
 
 export type Entries = Database<Buffer, EntryKey | [string, number, number]>;
-/** The end offset of each partition. It is stored separately, because retention can remove the newest entry of a partition. */
+/** The end offset of each partition. Retention can remove all entries of a partition, and then the keys of the entries do not show its end. */
 export type Ends = Database<number, [topic: string, partition: number]>;
 
-/** One partition of the log, as its readers use it. */
 export interface ReadableLog {
   readonly topic: string;
   readonly partition: number;
@@ -18,7 +17,7 @@ export interface ReadableLog {
   offsetAtTime(timeMs: number): number;
   /** The time at which the first remaining record at or after `offset` was appended; `Infinity` if there is none. */
   appendedAt(offset: number): number;
-  /** Calls `wake` once, as soon as a record at or after `offset` is durable. Returns a function that cancels the call. */
+  /** Calls `wake` once, as soon as a record at or after `offset` is durable. The returned function cancels this request. */
   onAvailable(offset: number, wake: () => void): () => void;
   createReader(): PartitionReader;
 }
@@ -33,8 +32,8 @@ export interface PartitionReads {
   end(): number;
   advance(end: number): void;
   /**
-   * Reads the end from the file. Returns the time at which the last record was appended; 0 if there is no record. If reading throws, the end
-   * does not change.
+   * Sets `end()` to the end that is stored in the file. Returns the time at which the last record was appended; 0 if there is no record. If
+   * reading throws, `end()` does not change.
    */
   recover(): number;
   oldestAppendedAt(): number;
@@ -45,7 +44,7 @@ export interface PartitionReads {
 export interface PartitionReadsDeps {
   readonly entries: Entries;
   readonly ends: Ends;
-  /** Called before each read. In a thread that does not write, this function must begin a new read transaction. */
+  /** Called before each read. In a thread that does not write, it must begin a new read transaction, to see what the writing thread has committed. */
   readonly beforeRead?: () => void;
 }
 
@@ -114,7 +113,7 @@ export function createPartitionReads(topic: string, partition: number, deps: Par
         beforeRead();
         const records: StoredRecord[] = [];
         let bytes = 0;
-        /** Reads records of an entry. Returns false if a limit is reached. Returns true if the entry ends first. */
+        /** Adds records of an entry to `records`. Returns true if the following entry can be read too. */
         const take = (reader: EntryReader): boolean => {
           while (!reader.done) {
             if (reader.nextOffset >= end) return false;
@@ -134,7 +133,7 @@ export function createPartitionReads(topic: string, partition: number, deps: Par
           try {
             current = new EntryReader(key as EntryKey, value);
           } catch (error) {
-            // The records before a damaged entry are returned first.
+            // First returns the records before the damaged entry. The next call begins with the damaged entry, and throws.
             if (records.length > 0) break;
             throw error;
           }

@@ -13,13 +13,13 @@ import { join } from 'node:path';
 
 const MARK = 'last-boot';
 const CLEAN = 'closed and flushed';
-/** This text is in the marker file while LMDB opens the files. It remains there if a damaged file makes LMDB kill the process. */
+/** The content of the marker file while LMDB opens the environment. If a damaged file makes LMDB kill the process, this content remains. */
 const OPENING = 'being opened';
 
 /**
- * True if the environment can be opened. Without fsync, it is consistent after `kill -9`, but a power loss can damage it without a
- * visible sign. So a process that opens the environment writes the ID of the machine's present boot to a marker file. The environment is not
- * trusted if a process of another boot did not close it, if the last attempt to open it did not end, or if there is data without a marker file.
+ * True if the environment can be opened. LMDB writes it without fsync: it is consistent after `kill -9`, but a power loss can damage it without a
+ * visible sign. So a process that opens the environment writes the ID of the machine's present boot to a marker file. False in three cases: a
+ * process of an earlier boot did not close the environment, the last attempt to open it did not end, or there is data without a marker file.
  */
 export function isTrusted(folder: string): boolean {
   const path = join(folder, MARK);
@@ -49,8 +49,8 @@ export function wipe(folder: string): void {
 }
 
 /**
- * Returns an ID that changes with each boot of the machine. A system other than Linux and macOS gets a new ID at each call, so after a
- * process has ended without `markClosed`, the files are never trusted.
+ * Returns an ID that changes with each boot of the machine. On systems other than Linux and macOS, each call returns a new ID. There the
+ * files are trusted only after `markClosed`.
  */
 function bootId(): string {
   if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

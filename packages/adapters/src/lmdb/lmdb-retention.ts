@@ -5,19 +5,19 @@ import type { IsOld, PartitionLog } from './lmdb-partition-log.ts';
 import { submitWrite, type WriteQueue } from './lmdb-write-queue.ts';
 
 const CHECK_EVERY_MS = 60_000;
-/** How many entries of a partition one transaction removes. The next transaction removes further ones, so that appends are not delayed. */
+/** How many entries of a partition one transaction removes at most. The next transaction removes more. Short transactions do not delay appends. */
 const REMOVED_ENTRIES_MAX = 500;
 
 /**
- * Upper bound of what a removal writes. LMDB's free list needs 8 bytes per page of an entry, and pages of the list can be
- * written twice.
+ * Upper bound of what one removal writes. LMDB lists each page of a removed entry in its free list, with 8 bytes. A transaction can
+ * write a page of the free list twice.
  */
 const REMOVAL_SIZE = { keys: REMOVED_ENTRIES_MAX, bytes: 2 * 1024 * 1024 };
 
 interface RetentionDeps {
   readonly logs: () => readonly PartitionLog[];
   readonly retentionMs: (topic: string) => number;
-  /** The first offset of a partition that must be kept, because its consumer has not committed it. */
+  /** The first offset of a partition that its consumer has not committed. Records from this offset on must be kept. */
   readonly unreadFrom: (log: PartitionLog) => number;
   readonly writes: WriteQueue;
   readonly clock: () => number;
@@ -28,14 +28,16 @@ export interface Retention {
 }
 
 /**
- * Removes records older than the topic's retention, at the start and then every minute. Keeps records that their consumer has not read, and raw
- * records (of any partition) that decide whether an unread record is a duplicate (`keptFrom`). A failed removal is retried a minute later.
+ * Removes records older than the topic's retention, at the start and then every minute. Keeps two kinds of older records: those that their
+ * consumer has not read, and raw records that show whether an unread raw record is a duplicate (`keptFrom` in ports/kept-from.ts).
+ * After a failed removal, the next attempt is a minute later.
  */
 export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }: RetentionDeps): Retention {
   let stopped = false;
 
   function keptFromOf(topic: string): number {
-    // Only raw records affect how later records are processed: whether they are duplicates, and which visitor they have.
+    // In topics other than `events.raw`, a record does not affect how later records are processed. So only unread records of `events.raw`
+    // make older records necessary.
     const partitions = topic === TOPIC_RAW ? logs().filter((log) => log.topic === topic) : [];
     return keptFrom(clock(), retentionMs(topic), oldestUnreadAt(partitions, unreadFrom));
   }
@@ -67,7 +69,7 @@ export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }:
     try {
       check();
     } catch (error) {
-      // After a failed write, LMDB can refuse to read. `ping` of the log reports this failure.
+      // After a failed write, LMDB can refuse to read. `ping` of the log (lmdb-event-log.ts) reports the failed write.
       if (writes.lastFailure() === undefined) throw error;
     }
   }

@@ -2,19 +2,19 @@ import { DependencyError, type DependencyErrorCode } from '@weir/domain/errors';
 import type { RootDatabase } from 'lmdb';
 import type { FileSpace, SpaceReading, WriteSize } from './lmdb-file-space.ts';
 
-/** A set of writes that is part of the next transaction. */
+/** A set of writes that are committed in one transaction, together with those of other jobs. */
 export interface WriteJob {
   /** Puts and removes rows, synchronously. Must not throw: validate before submitting. */
   stage(): void;
-  /** Upper bound of what `stage` writes. Called right before `stage`. */
+  /** Upper bound of what `stage` writes. May be called several times, the last time right before `stage`. */
   size(): WriteSize;
   /**
-   * True for large writes. They fail before the disk is completely full, so that the remaining space is enough for offset commits and the
-   * admin API.
+   * True for large writes. They are refused before the disk is completely full. The remaining space is for small writes, such as offset commits
+   * and changes by the admin API.
    */
   readonly isBulk?: boolean;
   /**
-   * Must not throw. Called once, also if `stage` was never called. Without `failure`, the transaction is committed. It is also fsynced, unless the
+   * Called once, also if `stage` was never called. Must not throw. Without `failure`, the transaction is committed, and it is fsynced unless the
    * environment has the option `noSync`.
    */
   settle(failure: WriteFailure | undefined): void;
@@ -28,7 +28,7 @@ export interface WriteFailure {
 }
 
 export interface WriteQueue {
-  /** `ahead`: this job is staged before all other jobs of the transaction, so that their puts replace its removals. */
+  /** `ahead`: this job is staged before the jobs in the queue. If another job puts a row that this job removes, the row then stays. */
   submit(job: WriteJob, ahead?: 'ahead'): void;
   /** The failure of the last transaction; `undefined` if it succeeded. */
   lastFailure(): WriteFailure | undefined;
@@ -47,8 +47,8 @@ interface Taken {
 }
 
 /**
- * Group commit: all jobs that are submitted while a transaction runs go into the next transaction, with one fsync. Only one
- * transaction runs at a time, so a `stage` that assigns sequence numbers knows the result of all earlier jobs.
+ * Group commit: all jobs that are submitted while a transaction runs are in the next transaction, with one fsync. Only one
+ * transaction runs at a time. So `stage` can assign offsets and sequence numbers: all earlier transactions have ended by then.
  */
 export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock: () => number): WriteQueue {
   let queue: WriteJob[] = [];
@@ -59,7 +59,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
 
   /**
    * Splits the queue into jobs that fit into the file and jobs that do not. The caller must start the transaction directly after this call,
-   * without another await: otherwise the jobs may no longer fit.
+   * without another await: a job can become larger while it waits, and may then no longer fit.
    */
   async function splitQueue(): Promise<Taken> {
     try {
@@ -75,12 +75,12 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
     const space = fileSpace.read();
     let bound = boundOf(queue, space);
     let reason: string | undefined;
-    // While the file grows, jobs can be added to the queue, and queued jobs can become larger.
+    // While the file grows, jobs can be added to the queue, and queued jobs can become larger. So the bound is computed again.
     while (reason === undefined && space.free() < bound) {
       reason = await fileSpace.grow(bound);
       bound = boundOf(queue, space);
     }
-    // The space is allocated in the background while this transaction and later ones run.
+    // Allocates space for later transactions in the background, so that they need not wait for it.
     if (reason === undefined) fileSpace.topUp(space);
     const waiting = queue;
     queue = [];
@@ -106,14 +106,14 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
-      // Callers whose job has just been settled can submit their next job into this transaction.
+      // Waits for one turn of the event loop: callers whose job has just been settled can submit another job for this transaction.
       await new Promise(setImmediate);
       const { jobs, refused, reason } = await splitQueue();
       for (const job of refused) job.settle({ known: true, reason, cause: undefined });
       if (jobs.length === 0) continue;
       startedAt = clock();
       failure = broken ?? (await transact(env, jobs));
-      // After a write with an unknown result, no later job is staged. So later jobs are certainly not written.
+      // After a write with an unknown result, the queue refuses all later jobs without staging them. So they are certainly not written.
       if (failure?.known === false) broken = { ...failure, known: true };
       startedAt = undefined;
       for (const job of jobs) job.settle(failure);
@@ -146,7 +146,7 @@ async function transact(env: RootDatabase, jobs: readonly WriteJob[]): Promise<W
     return undefined;
   } catch (error) {
     const cause = await causeOf(error);
-    // If `stage` threw, LMDB has committed the writes that were staged before. The result is then not known.
+    // If a `stage` threw (`staged` is false), LMDB may have committed the writes that were staged before. The result is then not known.
     return {
       known: staged && canStillRead(env),
       reason: cause instanceof Error ? cause.message : String(cause),
@@ -156,8 +156,8 @@ async function transact(env: RootDatabase, jobs: readonly WriteJob[]): Promise<W
 }
 
 /**
- * True if the failed transaction is certainly not in the environment. LMDB writes and syncs all pages before the meta page that
- * makes them valid. A failure before the meta page leaves no changes. After a failure of the meta page the result is unknown, and
+ * True if the failed transaction is certainly not in the environment. LMDB writes and syncs all pages before it writes the meta page, which
+ * makes these pages valid. A failure before the meta page leaves no changes. After a failed write of the meta page, the result is unknown, and
  * LMDB refuses all further calls, also reads (MDB_PANIC).
  */
 function canStillRead(env: RootDatabase): boolean {
@@ -170,7 +170,7 @@ function canStillRead(env: RootDatabase): boolean {
   }
 }
 
-/** lmdb rejects with a general error; its `commitError` is a promise that rejects with the error of LMDB. */
+/** lmdb rejects with a general error. The `commitError` of this error is a promise that rejects with the real cause. */
 function causeOf(error: unknown): Promise<unknown> {
   const detail = (error as { commitError?: Promise<never> }).commitError ?? Promise.reject(error);
   return detail.catch((cause: unknown) => cause);
@@ -179,7 +179,7 @@ function causeOf(error: unknown): Promise<unknown> {
 /** The default size of a write, which is enough for a few keys with short values. */
 const SMALL: WriteSize = { keys: 4, bytes: 16 * 1024 };
 
-/** Submits a write: `stage` calls put and remove. Resolves when it is committed and `apply` was called. Rejects with `code`. */
+/** Submits a write: `stage` calls put and remove. Resolves when the write is committed and `apply` was called. Rejects with `code`. */
 export function submitWrite(
   writes: WriteQueue,
   code: DependencyErrorCode,

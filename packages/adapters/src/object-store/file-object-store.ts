@@ -11,23 +11,23 @@ import { type FileLock, lockFile } from '@weir/runtime/file-lock';
 import { objectContent } from './object-content.ts';
 import { assertObjectName } from './object-names.ts';
 
-/** The prefix of temporary files. Names of objects never start with a dot, so listings do not contain unfinished files. */
+/** The prefix of temporary files. Names of objects never start with a dot, so `list` never returns an unfinished file. */
 const TEMPORARY = '.part-';
 /** Error codes of file systems that have no hard links. */
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 /** Error codes of file systems that have no locks. */
 const NO_LOCKS = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL'];
-/** The longest wait for the lock. Each holder keeps it only for a comparison and a rename. */
+/** The longest wait for the lock. Processes hold the lock only for a comparison and a rename. */
 const LOCK_WITHIN_MS = 10_000;
 
-/** Opens the object store in a directory. The directory is created with the first object. */
+/** Opens the object store in a directory. The first write creates the directory. */
 export function openFileObjectStore(root: string): ObjectStore {
   const pathOf = (name: string): string => {
     assertObjectName(name);
     return join(root, name);
   };
 
-  /** Writes a temporary file. `publish` gives it the name of the object, or resolves with false. */
+  /** Writes a temporary file. `publish` must rename it to the name of the object, or resolve with false. */
   async function write(
     name: string,
     body: Uint8Array | Readable,
@@ -39,7 +39,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     await mkdir(folder, { recursive: true });
     let published: boolean;
     try {
-      // `flush` writes the content to the disk before the rename. After a power loss, either the whole object exists or no part of it.
+      // `flush` syncs the content to the disk before the rename. So after a power loss, the object is complete or does not exist.
       await pipeline(
         body instanceof Readable ? body : [body],
         createWriteStream(temporary, { flags: 'wx', flush: true }),
@@ -69,13 +69,13 @@ export function openFileObjectStore(root: string): ObjectStore {
     }
   }
 
-  /** Resolves with the inode number and the time of the last change of the file. An object is always replaced by another file. */
+  /** Resolves with the inode number and the time of the last change. The content of an object never changes in place: a new file replaces it. */
   async function version(path: string): Promise<string | undefined> {
     const found = await unlessMissing(stat(path, { bigint: true }));
     return found?.isFile() ? `${found.ino}-${found.mtimeNs}` : undefined;
   }
 
-  /** Replaces the file if it has the expected version. The lock excludes all other calls of this function in the folder. */
+  /** Replaces the file if it has the expected version. Because of the lock, only one process at a time does this in the folder. */
   async function ifVersion(expected: string, temporary: string, path: string): Promise<boolean> {
     const lock = await lockFolder(dirname(path));
     try {
@@ -120,7 +120,7 @@ export function openFileObjectStore(root: string): ObjectStore {
   async function removeLeftovers(folder: string, before: number): Promise<void> {
     for (const entry of (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? []) {
       const path = join(folder, entry.name);
-      // Such a folder has no objects (`walk`), and can belong to the file system, for example to its snapshots.
+      // A folder whose name starts with a dot contains no objects (see `walk`). It can belong to the file system, for example for snapshots.
       if (entry.isDirectory() && entry.name.startsWith('.')) continue;
       if (entry.isDirectory()) await removeLeftovers(path, before);
       else if (entry.name.startsWith(TEMPORARY)) {
@@ -147,13 +147,13 @@ export function openFileObjectStore(root: string): ObjectStore {
   };
 }
 
-/** Orders the entries of a directory as S3 orders names: the folder `a` counts as `a/`. */
+/** Orders the entries of a directory as S3 orders names: a folder `a` is compared as `a/`. */
 function byObjectName(a: Dirent, b: Dirent): number {
   const key = (entry: Dirent): Buffer => Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name);
   return Buffer.compare(key(a), key(b));
 }
 
-/** Syncs all folders up to the parent of `root`: after a power loss, a new file or folder exists only if its parent folder was synced. */
+/** Syncs `folder` and all folders above it up to the parent of `root`. Otherwise a power loss could remove new files and folders from them. */
 async function syncFolders(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length >= dirname(root).length; at = dirname(at)) {
     await syncFolder(at);
@@ -185,7 +185,7 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Error codes after which an operator must change something. After other errors, a retry can succeed without a change. */
+/** Error codes after which an operator must change something. After all other error codes, a retry can succeed without a change. */
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'];
 
 function translate(what: string, error: unknown): unknown {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 
 /**
- * Returns the same content. If it cannot be read to its end, the error is what `translate` returns. After another error, readers would think that the
- * object is damaged.
+ * Returns a stream with the content of `body`. If `body` fails, the stream fails with the result of `translate`. Readers take any other error for a
+ * damaged object.
  */
 export function objectContent(body: Readable, translate: (error: unknown) => unknown): Readable {
   async function* read(): AsyncIterable<Uint8Array> {
@@ -13,7 +13,7 @@ export function objectContent(body: Readable, translate: (error: unknown) => unk
     }
   }
   const content = Readable.from(read(), { objectMode: false });
-  // Without this, a content that is closed before it is read would leave the body open: the generator has not begun.
+  // Closes `body` also if the stream is closed before it is read: then the generator has not begun, and does not close `body` itself.
   content.once('close', () => body.destroy());
   return content;
 }

@@ -10,13 +10,13 @@ export interface ObjectStoreConfig {
   readonly s3: S3Config;
 }
 
-/** Opens a folder or a bucket. Does not read or write anything yet. */
+/** Opens a folder or a bucket, without reading or writing anything. Throws `TypeError` for an invalid URL. */
 export async function openObjectStore({ url, s3 }: ObjectStoreConfig): Promise<ObjectStore> {
   const problem = objectStoreUrlProblem(url);
   if (problem !== undefined) throw new TypeError(`an object store's URL ${problem}`);
   if (url.startsWith('file:')) return openFileObjectStore(fileURLToPath(url));
   const { host, pathname } = new URL(url);
-  // The module is loaded only if it is used, because the SDK has 300 modules.
+  // The import is dynamic because the S3 SDK has 300 modules: they are loaded only if they are used.
   const { openS3ObjectStore } = await import('./s3-object-store.ts');
   return openS3ObjectStore({ ...s3, bucket: host, prefix: pathname.split('/').filter(Boolean).join('/') });
 }

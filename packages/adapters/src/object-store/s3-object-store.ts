@@ -33,21 +33,21 @@ export interface S3Location extends S3Config {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** The time in which the answer to a request must begin. The upload of a part is a part of this time: two parts at once need 2 Mbit/s. */
+/** The time in which the answer to a request must begin. It includes the upload of a part (`PART_BYTES`): two parts at once need 2 Mbit/s. */
 const REQUEST_TIMEOUT_MS = 600_000;
 /**
- * The size of a part of an upload. S3 accepts 10,000 parts, so a stream can have 625 GiB. Two parts are in memory at the same time, and the next
- * one while it is collected. A stream that is smaller than a part needs less.
+ * The size of a part of an upload. S3 accepts 10,000 parts, so a stream can have 625 GiB. At most three parts are in memory: two that are being
+ * uploaded, and the next one, which is being collected.
  */
 const PART_BYTES = 64 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
-/** The answer to a conditional write if the object exists or has another version. */
+/** The status of the answer to a conditional write if the condition is false: the object exists, or has another version. */
 const NOT_AS_EXPECTED = 412;
-/** The answer to a replacement of an object that does not exist. */
+/** The status of the answer to a replacement of an object that does not exist. */
 const NO_OBJECT = 404;
-/** The answer of a service that has no conditional writes. */
+/** The status of the answer of a service that does not support conditional writes. */
 const NO_CONDITIONS = 501;
-/** After these statuses below 500, a retry may succeed: a concurrent conditional write (409), and too many requests (429). */
+/** Statuses from 400 to 499 after which a retry may succeed: a concurrent conditional write (409), and too many requests (429). */
 const RETRYABLE = [409, 429];
 
 /** Opens the object store under a prefix of a bucket. The bucket must exist. */
@@ -61,7 +61,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
       requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
     },
-    // Some S3-compatible services do not support the SDK's checksums. Weir's objects contain checksums of their own.
+    // Some S3-compatible services do not support the SDK's checksums. Weir does not need them: its objects contain checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -96,7 +96,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
     } while (token !== undefined);
   }
 
-  /** Stores the object if the condition is true, or if the service has no conditional writes. Resolves with false if it is not stored. */
+  /** Stores the object if the condition is true. Without support for conditional writes, stores it always. Resolves with whether it was stored. */
   const putIf = (name: string, body: Uint8Array, condition: { IfMatch?: string; IfNoneMatch?: string }) =>
     send(`store ${name}`, async () => {
       const target = { Bucket: bucket, Key: keyOf(name), Body: body, ContentLength: body.byteLength };
@@ -105,7 +105,7 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
       } catch (error) {
         const status = statusOf(error);
         const isMissingBucket = error instanceof S3ServiceException && error.name === 'NoSuchBucket';
-        // A 404 to a new object is an error, such as a wrong address: it does not mean that the object exists.
+        // Only after `IfMatch`, a 404 means that the object was deleted. After `IfNoneMatch`, it is an error, such as a wrong address.
         const isDeleted = status === NO_OBJECT && condition.IfMatch !== undefined && !isMissingBucket;
         if (status === NOT_AS_EXPECTED || isDeleted) return false;
         if (status !== NO_CONDITIONS) throw error;
@@ -173,8 +173,8 @@ function statusOf(error: unknown): number | undefined {
 }
 
 /**
- * Translates an error of the SDK. After the statuses 409, 429 and 5xx, a retry may succeed. Any other error status needs a change of the
- * credentials, the bucket or the permissions.
+ * Translates an error of the SDK. After the statuses 409, 429 and 5xx, a retry may succeed. After any other error status, an operator must change
+ * the credentials, the bucket or the permissions.
  */
 function translate(what: string, error: unknown): unknown {
   if (error instanceof TypeError || error instanceof DependencyError || !(error instanceof Error)) return error;

@@ -4,9 +4,9 @@ import type { RateLimit, RateLimitBucket, RateLimiter } from '@weir/ports/rate-l
 export type RateLimitTake = readonly [bucket: RateLimitBucket, key: string, limitPerMinute: number, count: number];
 
 /**
- * The rate limiter of a process that asks another process. That process counts the requests of all processes, so that limits are exact.
- * The calls of one turn of the event loop are sent together, because one message for each call would cost more than counting. `ask` sends calls and
- * resolves with their results, in order. It never rejects.
+ * A rate limiter that sends its calls to another process. That process counts the requests of all processes, so that limits are exact.
+ * All calls of one turn of the event loop are sent together, because one message per call would cost more than counting. `ask` must send the calls
+ * and resolve with their results, in order. It must not reject.
  */
 export function createCentralRateLimiter(
   ask: (takes: readonly RateLimitTake[]) => Promise<readonly RateLimit[]>,
@@ -14,7 +14,7 @@ export function createCentralRateLimiter(
   let takes: RateLimitTake[] = [];
   let asked: Promise<readonly RateLimit[]> | undefined;
 
-  /** Sends the collected calls when the requests that have arrived are read. */
+  /** Sends the collected calls after one turn of the event loop. */
   function askSoon(): Promise<readonly RateLimit[]> {
     return new Promise((resolve) => {
       setImmediate(() => {
@@ -36,7 +36,7 @@ export function createCentralRateLimiter(
   };
 }
 
-/** Makes the calls of another process, in order. */
+/** Calls `limiter.take` for the calls that another process has sent. Resolves with the results, in order. */
 export async function takeAll(limiter: RateLimiter, takes: readonly RateLimitTake[]): Promise<readonly RateLimit[]> {
   return Promise.all(takes.map((take) => limiter.take(...take)));
 }

@@ -2,7 +2,7 @@ import { BoundedCache } from '@weir/domain/bounded-cache';
 import { RATE_LIMIT_WINDOW_SECONDS, type RateLimit, type RateLimiter } from '@weir/ports/rate-limiter';
 
 export interface MemoryRateLimiterConfig {
-  /** Number of keys that are counted. When more keys arrive, the counters of the least recently used keys are dropped. */
+  /** The maximum number of counters. When more keys arrive, the counters of the least recently used keys are dropped. */
   readonly keysMax?: number;
   readonly clock?: () => number;
 }
@@ -14,7 +14,7 @@ interface Window {
 
 const WINDOW_MS = RATE_LIMIT_WINDOW_SECONDS * 1000;
 
-/** Counts in this process only. Uses no timer per key, so that memory depends only on `keysMax`. */
+/** Counts in this process only. Has no timer per key, so that memory depends only on `keysMax`. */
 export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): RateLimiter {
   const { keysMax = 200_000, clock = Date.now } = config;
   const windows = new BoundedCache<Window>(Math.ceil(keysMax / 2));
@@ -23,7 +23,7 @@ export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): R
       const id = `${bucket} ${key}`;
       const now = clock();
       let window = windows.get(id);
-      // A window that ends later than a new one began before the clock was set back.
+      // If the window ends later than a window that begins now, the clock was set back. The old window is then not used.
       if (window === undefined || window.endsAt <= now || window.endsAt > now + WINDOW_MS) {
         window = { endsAt: now + WINDOW_MS, taken: 0 };
         windows.set(id, window);

@@ -9,7 +9,7 @@ export interface RedisConfig {
   readonly url: string;
   /** TLS options for `rediss…`, such as certificates. */
   readonly tls?: ConnectionOptions;
-  /** Timeout of a command; the timeouts of the connection are scaled with it. Default: 700. */
+  /** Timeout of a command. The timeouts of the connection scale with it. Default: 700. */
   readonly commandTimeoutMs?: number;
   readonly clock: () => number;
   readonly logger: Logger;
@@ -23,10 +23,10 @@ export interface RedisConnection {
   close(): void;
 }
 
-/** Redis is a cache: a command that takes longer is rejected, so that requests are not delayed. */
+/** A command that takes longer is rejected, so that it does not delay HTTP requests. Redis is only a cache. */
 export const COMMAND_TIMEOUT_MS = 700;
 const CONNECT_TIMEOUT_MS = 500;
-/** If commands wait and a connection receives no data for this time, it is closed and its commands are rejected. */
+/** If a connection with waiting commands receives no data for this time, ioredis closes it and rejects the commands. */
 const SOCKET_TIMEOUT_MS = 2_000;
 const RECONNECT_PAUSE_MAX_MS = 500;
 
@@ -55,16 +55,16 @@ export function connectRedis(config: RedisConfig): RedisConnection {
 }
 
 /**
- * In two cases, ioredis stops reconnecting although the client was not closed. A Sentinel announces a new master while the client asks
- * for the address of the master: the status becomes `end`. The last connection to a Cluster ends while the client resolves host names:
- * the status stays `close`. Returns a function that stops the retries.
+ * Reconnects in two cases in which ioredis stops although the client was not closed. First case: a Sentinel announces a new master while the
+ * client requests the address of the master. The status is then `end`. Second case: the last connection to a Cluster ends while the client
+ * resolves host names. The status is then `close`. Returns a function that stops the retries.
  */
 function connectAgainAfterTheEnd(client: RedisClient): () => void {
   let attempts = 0;
   let timer: NodeJS.Timeout | undefined;
   const retry = () => {
     timer = undefined;
-    // The client emits `error` for a failed attempt, and `close` or `end` follows.
+    // The rejection is ignored: a failed attempt also emits `error`, and then `close` or `end`, which start the next attempt.
     if (client.status === 'end' || client.status === 'close') client.connect().catch(() => undefined);
   };
   const schedule = () => {
@@ -125,7 +125,7 @@ function common(address: RedisAddress, { tls, commandTimeoutMs = COMMAND_TIMEOUT
     commandTimeout: commandTimeoutMs,
     connectTimeout: scaled(CONNECT_TIMEOUT_MS),
     socketTimeout: scaled(SOCKET_TIMEOUT_MS),
-    // READONLY: the server at this address has become a replica. A new connection reaches the current master.
+    // READONLY means that the server has become a replica. Reconnecting finds the present master.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   };
 }
@@ -135,7 +135,7 @@ const pauseBefore = (attempt: number) => Math.min(attempt * 50, RECONNECT_PAUSE_
 const SCANNED_AT_ONCE = 1_000;
 
 /**
- * Removes all keys that match a glob, on every server of a cluster. A site ID has no special characters of globs, so it can be part of one.
+ * Removes all keys that match a glob, on every server of a cluster. The glob may contain a site ID, which has no special characters of globs.
  */
 export async function removeMatching(client: RedisClient, glob: string): Promise<void> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client];
@@ -143,8 +143,7 @@ export async function removeMatching(client: RedisClient, glob: string): Promise
     let cursor = '0';
     do {
       const [next, keys] = await orUnavailable(server.scan(cursor, 'MATCH', glob, 'COUNT', SCANNED_AT_ONCE));
-      // A Cluster deletes several keys in one command only if they are in one slot, as keys with the same hash tag are. DEL is used, because
-      // UNLINK would need a further permission.
+      // In a cluster, all keys of one DEL must be in one slot. Keys with the same hash tag are. UNLINK would need a further permission.
       for (const sameSlot of byHashTag(keys)) await orUnavailable(client.del(sameSlot));
       cursor = next;
     } while (cursor !== '0');

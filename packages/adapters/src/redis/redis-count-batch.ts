@@ -2,10 +2,10 @@ import { Cluster } from 'ioredis';
 import type { RedisClient } from './redis-connection.ts';
 
 /**
- * Counts calls of several keys in one step on the server, so concurrent gateways together never exceed a limit. Each call counts either
- * as a whole or not at all. ARGV: the seconds of a window, then for each key the count of one call, the number of calls, and the
- * limit. Returns for each key the count of its window before these calls, how many of the calls were counted, and the milliseconds
- * until the window ends.
+ * Counts calls of `take` for several keys, in one atomic step. So concurrent gateways together never exceed a limit. Each call is counted
+ * completely or not at all. ARGV: the seconds of a window, then three numbers for each key: the count of one call, the number of calls, and the
+ * limit. Returns three numbers for each key: the count of its window before these calls, how many of the calls were counted, and the
+ * milliseconds until the window ends.
  */
 const COUNT_IF_THEY_FIT = `
 local out = {}
@@ -23,7 +23,7 @@ for i, key in ipairs(KEYS) do
 end
 return out`;
 
-/** A script with more keys would delay the other commands of the server. */
+/** The maximum number of keys of one script. More keys would delay the other commands of the server. */
 const KEYS_MAX = 500;
 
 type Counted = [consumed: number, leftMs: number];
@@ -47,15 +47,15 @@ interface Group {
 export interface CountingClient {
   readonly status: string;
   /**
-   * Resolves with the count of the window including this call, whether it was counted or not, and the milliseconds until the window ends.
-   * The call was counted only if this count is within the limit.
+   * Resolves with the count of the window plus the count of this call, and with the milliseconds until the window ends. If the sum exceeds the
+   * limit, the call was not counted.
    */
   rlflxIncr(given: CountArguments): Promise<Counted>;
 }
 
 /**
- * A Redis client for RateLimiterRedis that counts all calls of one turn of the event loop with one command. A command for each
- * request took a third of the gateway's JavaScript time. In a cluster, keys can be on different servers, so each key has its own command.
+ * Creates a Redis client for RateLimiterRedis that counts all calls of one turn of the event loop with one command. One command per request took
+ * a third of the gateway's JavaScript time. In a cluster, keys can be on different servers, so each key has its own command.
  */
 export function createCountingClient(client: RedisClient, windowSeconds: number): CountingClient {
   client.defineCommand('weirCount', { lua: COUNT_IF_THEY_FIT });

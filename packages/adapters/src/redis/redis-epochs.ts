@@ -5,15 +5,15 @@ import { orUnavailable, type RedisClient } from './redis-connection.ts';
 import type { RedisScripts } from './redis-scripts.ts';
 
 /**
- * How long a cluster's server may lack the mark of the epoch (see `createRedisEpochs`) after another client has begun to write it. A client
- * needs less time to write it. After this time, the mark counts as lost.
+ * In a cluster: how long to wait for the mark of a server (see `createRedisEpochs`) that another client has begun to write. Writing takes less
+ * time. If the mark is still missing after this time, the server has lost it.
  */
 const MARK_MISSING_MS = 2_000;
 const MARK_PAUSE_MS = 20;
 
 /**
- * Where Redis stores the state of a partition. All its keys begin with `tag`. A script that writes the state first checks that the
- * value of the key `epochKey` belongs to the epoch with the ID `compared`. If `compared` is empty, the script does not check.
+ * Where Redis stores the state of a partition. All keys of the state begin with `tag`. A script that writes the state first checks that the
+ * value of the key `epochKey` belongs to the epoch with the ID `compared`. If `compared` is empty, the script skips this check.
  */
 interface StatePlace {
   readonly tag: string;
@@ -23,25 +23,25 @@ interface StatePlace {
 
 export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 'endEpoch'> {
   /**
-   * Runs a script on the server that has the keys of the site. The argument of `call` is the Redis key with which the script checks the epoch
-   * of this server. Resolves with the script's result, or with `null` if the epoch is over.
+   * Runs a script on the server that has the keys of the site. `call` receives the Redis key that contains the epoch of this server; the script
+   * must compare it. Resolves with the script's result, or with `null` if the epoch is over.
    */
   onSite<T>(epoch: string, siteId: string, call: (epochKey: string) => Promise<T | null>): Promise<T | null>;
   placeOf(epoch: string, tag: string): StatePlace;
 }
 
 /**
- * Epochs of the state in Redis (`ports/state-store.ts`): a new epoch begins when content may have been lost.
+ * Epochs of the state in Redis (`readEpoch` in ports/state-store.ts): a new epoch begins when content may have been lost.
  *
  * One server (or the master of Sentinel): the server stores the ID of the epoch in a record. Every script that writes first-seen keys or
- * partition state compares its epoch with this record. An older copy of the server's content is a consistent snapshot, so its partition
- * state can be continued in the next epoch.
+ * partition state compares its epoch with this record. If an older copy of the server's content is restored, a new epoch begins, which continues
+ * with the partition state of the copy: the copy is a consistent snapshot.
  *
- * Cluster: the servers can lose content separately, and a script sees only one server. So each server needs its own sign of the epoch:
+ * Cluster: the servers can lose content separately, and a script sees only one server. So each server needs its own mark of the epoch:
  * - Before the first key of a site is inserted in an epoch, a mark with the epoch is written to the server of the site.
  * - A flag says that a client has begun to write this mark. The flag is on the server that has the record of the epoch.
  * - If the flag is set and the mark is missing for `MARK_MISSING_MS`, the server of the site has lost its keys, and the epoch ends.
- * The Redis keys of partition state contain the epoch, because a server's content does not show what another server has lost.
+ * The Redis keys of partition state contain the epoch. So after another server has lost content, the partition state begins empty in the new epoch.
  */
 export function createRedisEpochs(
   client: RedisClient & RedisScripts,

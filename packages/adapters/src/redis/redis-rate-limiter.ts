@@ -12,10 +12,10 @@ export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimi
   readonly salt: () => string | undefined;
 }
 
-/** This process remembers at most this many keys that have used up their limit. It refuses them without a request to Redis. */
+/** The maximum number of keys with a reached limit that this process remembers. It refuses calls with these keys without a request to Redis. */
 const BLOCKED_KEYS_MAX = 100_000;
 
-/** A RateLimiterRedis has one fixed limit, and sites can have different limits. At most this many instances are kept. */
+/** The maximum number of RateLimiterRedis instances. Each instance has one fixed limit, and sites can have different limits. */
 const LIMITERS_MAX = 1_000;
 
 interface Blocked {
@@ -24,8 +24,8 @@ interface Blocked {
 }
 
 /**
- * Counts in Redis, for all processes together. While Redis is unavailable, counts at most `keysMax` keys in this process only. Redis
- * stores only hashes of client IPs. The hashes change with the salt of the day, so the windows of client IPs end at 00:00 UTC.
+ * Counts in Redis, for all processes together. While Redis is unavailable, counts in this process only, for at most `keysMax` keys. Redis
+ * stores only hashes of client IPs. They depend on the salt of the day, so a window of a client IP ends at 00:00 UTC at the latest.
  */
 export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
   const { clock, salt, keyPrefix = 'weir:' } = config;
@@ -43,7 +43,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     const limiter = new RateLimiterRedis({
       points: limit,
       duration: RATE_LIMIT_WINDOW_SECONDS,
-      // The script of the library is not used: it counts first and compares afterwards, so a refused batch of events would use up the limit.
+      // `counting` replaces the script of the library, which also counts a call that it refuses: a refused batch of events would use up the limit.
       storeClient: counting,
       keyPrefix: `${keyPrefix}limit:${bucket}`,
       rejectIfRedisNotReady: true,
@@ -52,7 +52,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     return limiter;
   }
 
-  /** The key for Redis. `undefined` for a client IP while there is no salt: it must not leave this process unhashed. */
+  /** The key for Redis. `undefined` for a client IP while there is no salt: Redis must not get the client IP without a hash. */
   function storedKey(bucket: RateLimitBucket, key: string): string | undefined {
     if (bucket !== 'collect') return key;
     const today = salt();
@@ -64,7 +64,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
       const id = `${bucket}:${key}`;
       const now = clock();
       const before = blocked.get(id);
-      // If the clock was set back, `until` can be later than the end of any window.
+      // If the clock was set back, `leftOfBlock` can be longer than a window. The block is then not used.
       const leftOfBlock = (before?.until ?? now) - now;
       if (
         before !== undefined &&
@@ -92,7 +92,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
   };
 }
 
-/** RateLimiterRedis rejects with the count when the limit is exceeded, and with an error when Redis is unavailable. */
+/** RateLimiterRedis rejects with the count if the limit is exceeded, and with an error if Redis is unavailable. Returns `undefined` for an error. */
 function asRefusal(reason: unknown): RateLimiterRes | undefined {
   return reason instanceof RateLimiterRes ? reason : undefined;
 }

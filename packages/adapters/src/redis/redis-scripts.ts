@@ -1,8 +1,8 @@
 import type { RedisClient } from './redis-connection.ts';
 
 /**
- * The value of a claim is `p<owner>` while it is pending and `c<owner>` when it is confirmed. Redis runs each script as one atomic
- * step. In a cluster, all keys of a call are in one slot.
+ * The value of a claim is `p<owner>` while the claim is pending and `c<owner>` when it is confirmed. Redis runs each script of this file as one
+ * atomic step. In a cluster, all keys of a call are in one slot.
  */
 const CLAIM = `
 local out = {}
@@ -36,8 +36,8 @@ return 0`;
 
 /**
  * The record of an epoch (redis-epochs.ts) is `<epoch> <master_replid>`. The master_replid of a server changes when the server
- * starts, is promoted, or copies the content of another server. So a different value means that the content may be an older copy.
- * Reading the value costs 5 µs (Redis 7.0).
+ * starts, is promoted, or copies the content of another server. So if the record contains another master_replid than the server has, the content
+ * may be an older copy. Reading the master_replid takes 5 µs (Redis 7.0).
  */
 const SERVER = `
 local function server()
@@ -45,15 +45,15 @@ local function server()
 end`;
 
 /**
- * Ends a script with `null` if the epoch is over. KEYS[1]: the record of the epoch, or in a cluster the mark of the site's server
- * (redis-epochs.ts). ARGV[1]: the epoch. If it is empty, the script does not check.
+ * The beginning of a script that must return `null` if the epoch is over. KEYS[1]: the record of the epoch, or in a cluster the mark of the site's
+ * server (redis-epochs.ts). ARGV[1]: the epoch. If ARGV[1] is empty, there is no check.
  */
 const WITHIN_EPOCH = `${SERVER}
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] .. ' ' .. server() then return false end`;
 
 /**
- * KEYS: the record of the epoch, then the record of each partition. ARGV: the ID for a new epoch. Returns the epoch, then the partitions
- * that have checked in to it.
+ * KEYS: the record of the epoch, then one key per partition, whose value is the epoch to which the partition has checked in (docs/glossary.md).
+ * ARGV: the ID for a new epoch. Returns the present epoch, then the numbers of the partitions that have checked in to it.
  */
 const READ_EPOCH = `${SERVER}
 local here = server()
@@ -68,7 +68,7 @@ for i = 2, #KEYS do
 end
 return out`;
 
-/** KEYS: the record of the epoch, the record of the partition. */
+/** KEYS: the record of the epoch, and the key for the check-in of the partition. */
 const CHECK_IN = `${WITHIN_EPOCH}
 redis.call('SET', KEYS[2], ARGV[1])
 return 1`;
@@ -77,7 +77,7 @@ const END_EPOCH = `
 if string.match(redis.call('GET', KEYS[1]) or '', '^%S+') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`;
 
-/** For a cluster. KEYS: the record of the epoch, and the flag which says that a client has begun to write the mark of the site's server. */
+/** For a cluster (redis-epochs.ts). KEYS: the record of the epoch, and the flag that a client has begun to write the mark of the site's server. */
 const CLAIM_MARK = `${WITHIN_EPOCH}
 if redis.call('GET', KEYS[2]) == ARGV[1] then return 'marked' end
 redis.call('SET', KEYS[2], ARGV[1])
@@ -88,9 +88,9 @@ redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. server())
 return 1`;
 
 /**
- * The value of a Redis key is the list of the first-seen records of an idempotency key, one per window and at most eight: `<record>
- * <received_at> <record> …`. Older records are kept, so that old records that are repeated get the same result. ARGV: epoch, window,
- * time to live, then received_at and record for each key.
+ * Each Redis key after KEYS[1] belongs to one idempotency key. Its value is the list of the first-seen records, one per window and at most eight:
+ * `<record> <received_at> <record> …`. Older ones are kept for old records that are processed again, which must get the same result as before.
+ * ARGV: epoch, window, time to live, then received_at and record for each key.
  */
 const INSERT_FIRST_SEEN = `${WITHIN_EPOCH}
 local out = {}
@@ -115,7 +115,7 @@ for i = 1, #KEYS - 1 do
 end
 return out`;
 
-/** Like INSERT_FIRST_SEEN, but the new record replaces all records within its window. */
+/** Has the same arguments as INSERT_FIRST_SEEN. The new record replaces all first-seen records within its window. */
 const OVERWRITE_FIRST_SEEN = `${WITHIN_EPOCH}
 for i = 1, #KEYS - 1 do
   local key, at, holder = KEYS[i + 1], tonumber(ARGV[2 * i + 2]), ARGV[2 * i + 3]
@@ -131,9 +131,9 @@ end
 return 1`;
 
 /**
- * KEYS: the record of the epoch (in a cluster a key that is not compared, with an empty epoch), the key of the applied offset, then the keys
- * of the values. ARGV: epoch, from, to, time to live of the offset, then time to live and value for each key; a time to live of 0 removes the
- * key. Returns the offset that is stored afterwards.
+ * KEYS: the record of the epoch (in a cluster any key of the same slot), the key of the applied offset, then the keys of the values.
+ * ARGV: epoch (in a cluster empty: no check), from, to, time to live of the offset, then time to live and value for each key. A time to live of 0
+ * removes the key. Returns the offset that is stored afterwards.
  */
 const WRITE_STATE = `${WITHIN_EPOCH}
 local at = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -152,7 +152,7 @@ export interface RedisScripts {
   weirClaim: Script<('claimed' | 'pending' | 'confirmed')[]>;
   weirConfirm: Script<number>;
   weirRelease: Script<number>;
-  /** A script whose result can be `null` returns it if the epoch is over. */
+  /** Here and below, the result `null` means that the epoch is over. */
   weirInsertFirstSeen: Script<string[] | null>;
   weirOverwriteFirstSeen: Script<1 | null>;
   weirWriteState: Script<number | null>;
@@ -163,7 +163,7 @@ export interface RedisScripts {
   weirMark: Script<1>;
 }
 
-/** Adds Weir's scripts as commands. ioredis sends the text of a script only if the server does not know it yet. */
+/** Adds Weir's scripts as commands. ioredis sends the text of a script only if the server does not have it yet. */
 export function withScripts(client: RedisClient): RedisClient & RedisScripts {
   client.defineCommand('weirClaim', { lua: CLAIM });
   client.defineCommand('weirConfirm', { lua: CONFIRM });

@@ -18,17 +18,18 @@ export interface RedisStateStoreConfig extends RedisConfig {
   /** Prefix of every key, for a shared Redis. */
   readonly keyPrefix?: string;
   /**
-   * How long after its receipt a raw record can be processed (RAW_RETENTION_HOURS). First-seen keys are kept this long after their window.
+   * The longest time between the receipt and the processing of a raw record: the retention of `events.raw` (RAW_RETENTION_HOURS). First-seen keys
+   * (docs/glossary.md) are kept this long after the window of idempotency keys. Default: 72 h.
    */
   readonly processingLagMaxMs?: number;
 }
 
 export interface RedisStateStore extends StateStore {
-  /** Resolves with the settings of the server that break exactly-once, one sentence each. Call it every minute. */
+  /** Resolves with one sentence for each setting of the server that breaks exactly-once. Call it every minute. */
   drift(): Promise<readonly string[]>;
   /**
-   * Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not report it. Daily salts are then removed by
-   * the clock of the host alone.
+   * Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not report its time. In this case, only the
+   * clock of the host decides when daily salts are removed.
    */
   serverTime(): Promise<number>;
   /** Removes all keys of the store. Resolves when they are removed. */
@@ -37,12 +38,12 @@ export interface RedisStateStore extends StateStore {
 
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
 /**
- * How long Redis keeps the applied offset of a partition (the raw offset up to which its state was applied) after the last write of the state. If the
- * offset has expired, the enricher rebuilds the state from the records of the last day, or from all records of the log if a partition lags.
+ * How long Redis keeps the applied offset of a partition (the raw offset up to which its state was applied) after the last write of the state. When
+ * the applied offset has expired, the enricher rebuilds the state from the records of the last day, or from all records if a partition lags.
  */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 
-/** The state store in Redis. Does not wait for a connection: every call without a connection rejects at once. */
+/** Opens the state store in Redis. Does not wait for a connection. While there is no connection, every call rejects at once. */
 export async function openRedisStateStore(config: RedisStateStoreConfig): Promise<RedisStateStore> {
   const connection = connectRedis(config);
   const client = withScripts(connection.client);
@@ -50,7 +51,8 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
   const isCluster = readRedisUrl(config.url).kind === 'cluster';
   const epochs = createRedisEpochs(client, prefix, isCluster, config.clock);
   const processingLagMaxMs = config.processingLagMaxMs ?? PROCESSING_LAG_MAX_MS;
-  // Text in braces is a Redis hash tag: in a cluster, all keys of a site are on one server, and all keys of a partition's state, too.
+  // Text in braces is a hash tag of Redis. In a cluster, all claims and first-seen keys of a site are in one slot, and so are all keys of a
+  // partition's state.
   const claimKey = ({ siteId, key }: Pick<KeyClaim, 'siteId' | 'key'>) => `${prefix}claim:{${siteId}}:${key}`;
   const firstSeenKey = ({ siteId, key }: Pick<FirstSeenKey, 'siteId' | 'key'>) => `${prefix}first:{${siteId}}:${key}`;
   const firstSeenCall = (epochKey: string, epoch: string, group: readonly FirstSeenKey[], windowMs: number) =>
@@ -145,7 +147,7 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       return policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}, not noeviction`];
     },
     async serverTime() {
-      // Unlike TIME, INFO is allowed by the ACLs of all versions of Weir (infra/redis/users.acl).
+      // INFO is allowed by the ACLs of all versions of Weir (infra/redis/users.acl). TIME is not.
       const server = await orUnavailable(client.info('server'));
       const micros = /^server_time_usec:(\d+)/m.exec(server)?.[1];
       return micros === undefined ? Number.POSITIVE_INFINITY : Math.floor(Number(micros) / 1000);
@@ -163,8 +165,8 @@ type ByServer = <Item extends { readonly siteId: string }, Result>(
 ) => Promise<readonly Result[]>;
 
 /**
- * Calls a script once for all items. In a cluster, the keys of two sites can be on different servers, so the script is called once per
- * site, concurrently. Returns the results in the order of the items.
+ * Calls a script once for all items. In a cluster, the keys of two sites can be on different servers. So there it calls the script once per
+ * site, concurrently. Resolves with the results in the order of the items.
  */
 async function callByServer<Item extends { readonly siteId: string }, Result>(
   items: readonly Item[],

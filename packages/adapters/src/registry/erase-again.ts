@@ -9,15 +9,15 @@ type Registry = Awaited<ReturnType<typeof openLogRegistry>>;
 export interface EraseAgain {
   /** The folder of a restored log, which no process has open. */
   readonly folder: string;
-  /** All tombstones (docs/glossary.md) of the installation that was backed up. The newer this list is, the better. */
+  /** All tombstones (docs/glossary.md) of the installation that was backed up. Erasures that are newer than this list cannot be repeated. */
   readonly tombstones: readonly Tombstone[];
-  /** When the backup was begun, in Unix milliseconds. Erasures that ended later are missing in its tables. */
+  /** When the backup was begun, in Unix milliseconds. The tables of the backup can contain rows of erasures that ended later. */
   readonly begunAt: number;
 }
 
 /**
- * Adds to a restored registry the erasures that are missing in the restored tables. The next start carries them out before it serves
- * any request. Also removes a replay, which the restored tables do not have. Resolves with the number of these erasures.
+ * Adds to a restored registry the erasures that the restored tables may not contain. The next start performs them before it serves any request.
+ * Resolves with their number. Also removes replays, because the shadow tables (docs/glossary.md) of a replay are not in a backup.
  */
 export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): Promise<number> {
   const eventLog = await openLmdbEventLog({
@@ -29,12 +29,12 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
   const randomSalt = () => randomBytes(32).toString('hex');
   const registry = await openLogRegistry({ eventLog, clock: Date.now, randomSalt });
   try {
-    // An expiry in the registry began after the tables were copied, so they do not contain its result. A new expiry will begin.
+    // The restored tables do not contain the result of an expiry that was running. It is removed here, and a new expiry will begin.
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     await removeReplays(registry);
     const known = new Set(registry.allTombstones().map(keyOf));
-    // The tables were copied before the registry. An erasure in the phase `archive` has already deleted its rows, but perhaps after the tables
-    // were copied. It is therefore repeated.
+    // The backup copied the tables before the registry. An erasure in the phase `archive` has already deleted its rows, but perhaps only after the
+    // tables were copied. So it is repeated.
     const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase === 'archive' || finishedAt >= begunAt;
     const missing = tombstones.filter((tombstone) => !known.has(keyOf(tombstone)));
     for (const tombstone of missing) await registry.putTombstone(tombstone);
@@ -46,8 +46,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
       const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);
       const { phase, archiveEnds } = registry.erasure(erasureId) ?? {};
       const erasure = erasureOf(erasureId, parts);
-      // The archive can still contain the erased records of an erasure that had reached the archive. Such an erasure keeps
-      // `archiveEnds`, so it also erases the archive.
+      // An erasure in the phase `archive` may not have erased all of its records from the archive. It keeps `archiveEnds`, so that it erases the
+      // archive again.
       await registry.putErasure(
         phase === 'archive' && archiveEnds !== undefined ? { ...erasure, archiveEnds } : erasure,
       );
@@ -60,8 +60,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
 }
 
 /**
- * Removes the replay, because a backup does not contain its shadow tables: a swap would be refused forever, or exchange the tables with
- * empty ones. If the replay had paused the writers for its swap, the pause ends: no other process would end it.
+ * Removes all replays, because a backup does not contain their shadow tables: a swap would always be refused, or would exchange the tables with
+ * empty ones. If a replay had paused the writers for its swap, also ends this pause, because no other process would end it.
  */
 async function removeReplays(registry: Registry): Promise<void> {
   for (let replay = registry.replay(); replay !== undefined; replay = registry.replay()) {

@@ -11,9 +11,9 @@ const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP',
 type Rows = readonly (readonly [key: string, value: string])[];
 
 /**
- * Opens a small table in one file, for rows whose bytes must be erased when they are removed. (LMDB leaves old bytes in free pages
- * for an unknown time.) Each put replaces the file and then overwrites the bytes of the old file. Until its bytes are overwritten, the old file
- * has a second name (a hard link), so that after a crash or a failure the next put or the next opening can overwrite it.
+ * Opens a small table in one file, for rows whose bytes must be erased when they are removed. LMDB is not suitable: it leaves old bytes in free
+ * pages for an unknown time. Each put replaces the file by a new one and then overwrites the bytes of the old file. Until then, the old file has
+ * a second name (a hard link). After a crash or a failure, the next put or the next opening finds this name and overwrites the old file.
  * Rejects with `event_log_unavailable`.
  */
 export async function openFileTable(path: string): Promise<TableStore> {
@@ -25,9 +25,9 @@ export async function openFileTable(path: string): Promise<TableStore> {
   });
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Erases the files that a crash or a failure left behind. A change in a new file was not acknowledged. */
+  /** Erases the files that remain after a crash or a failure. A change in the file `next` may be erased, because it was not acknowledged. */
   async function eraseLeftovers(): Promise<void> {
-    // Before the rename, both names belong to the present file.
+    // After a crash before the rename, `path` and `old` are two names of the present file, which must not be overwritten.
     if (existsSync(path) && existsSync(old) && statSync(path).ino === statSync(old).ino) await rm(old);
     // The rename must be durable before the bytes of the old file are overwritten.
     if (existsSync(old)) await syncFolder(dirname(path));
@@ -46,7 +46,7 @@ export async function openFileTable(path: string): Promise<TableStore> {
       await rename(next, path);
       await syncFolder(dirname(path));
       rows = wanted;
-      // From here on the change is durable, even if overwriting the old bytes fails.
+      // The change is durable now, even if the old bytes cannot be overwritten.
       apply();
       if (previous !== undefined) await overwrite(previous);
       await rm(old, { force: true });
@@ -75,7 +75,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Some file systems do not support hard links. A crash can then leave the old bytes in free blocks. */
+/** Some file systems do not support hard links. On them, a crash can leave the old bytes in free blocks of the disk. */
 async function linkIfPossible(path: string, name: string): Promise<void> {
   try {
     await link(path, name);
@@ -94,7 +94,7 @@ async function erase(path: string): Promise<void> {
   await rm(path);
 }
 
-/** Overwrites a file that is not needed any more. This erases its bytes only on disks that write in place. */
+/** Overwrites a file with zeros. This erases the old bytes only on disks and file systems that write in place. */
 async function overwrite(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   await file.write(Buffer.alloc(size), 0, size, 0);

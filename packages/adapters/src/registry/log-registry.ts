@@ -12,12 +12,12 @@ export interface LogRegistryConfig {
   /** 32 random bytes in hex. */
   readonly randomSalt: () => string;
   /**
-   * Called with an error of the code `event_log_damaged` when a row that cannot be read arrives after the registry was opened. The registry
-   * keeps its state. Without this callback, the listener of the table throws the error. If there is such a row when the registry is opened,
-   * `openLogRegistry` rejects.
+   * Called with an error `event_log_damaged` when an unreadable row arrives after the registry was opened. The registry ignores the row. Without
+   * this callback, the listener of the table throws the error. If the table has an unreadable row when the registry is opened, `openLogRegistry`
+   * rejects.
    */
   readonly onDamage?: (error: unknown) => void;
-  /** Called once, as soon as the registry has rows of unknown kinds (written by a newer Weir), with their number. */
+  /** Called once with the number of rows of unknown kinds, as soon as there are such rows. A newer version of Weir has written them. */
   readonly onUnknown?: (rows: number) => void;
 }
 
@@ -30,7 +30,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
   const replayListeners = new Set<() => void>();
   const saltsInCreation = new Map<string, Promise<string>>();
   let reportedUnknown = false;
-  /** The errors of the rows that could not be read, by their keys. A later row with the same key repairs it. */
+  /** The errors of unreadable rows, by the keys of the rows. A later readable row with the same key removes the error. */
   const damaged = new Map<string, unknown>();
 
   const reportUnknown = (): void => {
@@ -63,7 +63,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
 
   const put = (key: string, value: unknown): Promise<void> => table.put(key, JSON.stringify(value));
 
-  /** Removes the row of an API key or of a viewer, and then the row with the last use of its token, if there is one. */
+  /** Removes the row of an API key or of a viewer, and then the row with the last use of this token, if there is one. */
   async function removeToken(key: string, siteId: string, id: string): Promise<void> {
     await table.put(key, undefined);
     if (index.tokenUses.has(id)) await table.put(rowKey.use(siteId, id), undefined);
@@ -73,8 +73,9 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     removeToken(rowKey.viewer(siteId, viewerId), siteId, viewerId);
 
   /**
-   * Each process puts its salt under a key of its own. With a shared key, compaction would keep the last salt and lose the first one.
-   * When the `put` has resolved, this process has applied all earlier rows of the log, so it knows the first salt.
+   * Creates the salt of a day. All processes must use the same salt: the first one in the table. Each process puts its salt under its own key: with
+   * a shared key, compaction would remove the first salt and keep the last one. When `put` has resolved, this process has applied all earlier rows,
+   * so it knows the first salt.
    */
   async function createSalt(day: string): Promise<string> {
     const own = rowKey.salt(day, randomUUID());

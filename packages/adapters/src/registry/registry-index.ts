@@ -29,17 +29,17 @@ export class RegistryIndex {
   private readonly tombstones = new Map<string, readonly Tombstone[]>();
   private readonly keys = new Map<string, readonly ApiKey[]>();
   private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
-  /** Cached list of each site's rules (a site can have thousands). Removed when a rule of the site changes. */
+  /** A cache of `exclusionsOf`, because a site can have thousands of rules. A change of a rule removes the list of its site. */
   private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
   private readonly imports = new Map<string, ReadonlyMap<string, ImportLedgerEntry>>();
-  /** The parts of each replay, by replay ID. A request is put only once, so the replays are in the order in which they were started. */
+  /** The parts of each replay, by replay ID. The part `request` is put only once and first, so the replays are in the order of their start. */
   private readonly replays = new Map<string, Map<ReplayPart['part'], ReplayPart['value']>>();
-  /** The current row of each key of the tables. It is needed to remove the row from the other maps. */
+  /** The present row of each key of the tables. When a row changes, `apply` removes the old row from the other maps. */
   private readonly rows = new Map<string, RegistryRow>();
-  /** Keys of rows whose kind is unknown, because a newer Weir wrote them. They stay in the table. */
+  /** Keys of rows of unknown kinds, which a newer version of Weir has written. These rows stay in the table. */
   readonly unknown = new Set<string>();
 
-  /** Applies one change of a table. Returns the ID of the changed site, if any. Throws `event_log_damaged` for an unreadable row. */
+  /** Applies one change of a table. Returns the ID of the site to which the row belongs, if any. Throws `event_log_damaged` for an unreadable row. */
   apply(key: string, value: string | undefined): string | undefined {
     const old = this.rows.get(key);
     const row = value === undefined ? undefined : readRow(key, value);
@@ -256,7 +256,7 @@ export class RegistryIndex {
 const NO_TOMBSTONES: readonly Tombstone[] = [];
 
 function siteOf(row: RegistryRow | undefined): string | undefined {
-  // A row of the kind `use` stores the last use of a token. No cache that is derived from a site depends on it.
+  // A row of the kind `use` stores the last use of a token. No listener of changes of a site needs it.
   if (row === undefined || row.kind === 'use') return undefined;
   return 'siteId' in row.value ? row.value.siteId : undefined;
 }

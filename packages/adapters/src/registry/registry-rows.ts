@@ -171,8 +171,8 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
 };
 
 /**
- * Reads a row. Returns `undefined` for an unknown kind of row, which a newer version of Weir wrote. Throws `event_log_damaged`
- * for a row that cannot be read. The message names the row and the field, but does not contain the value.
+ * Reads a row. Returns `undefined` for an unknown kind of row, which a newer version of Weir has written. Throws `event_log_damaged`
+ * for an unreadable row. The message contains the key of the row and the name of the field, but not the value.
  */
 export function readRow(key: string, value: string): RegistryRow | undefined {
   const [kind = '', first = '', last = ''] = key.split('/');

@@ -1,4 +1,4 @@
-/** Rows of one kind, each of one site, in the order in which they were last put. */
+/** The rows of one kind, by site. The rows of a site are in the order in which they were last put. */
 export class SiteItems<Item extends { readonly siteId: string }> {
   readonly #bySite = new Map<string, readonly Item[]>();
   readonly #idOf: (item: Item) => string;

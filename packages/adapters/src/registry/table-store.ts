@@ -8,7 +8,7 @@ export interface TableStore {
   apply(key: string, value: string | undefined): void;
 }
 
-/** Makes a change durable, then calls `apply`. Keeps the order of the calls. Rejects with `event_log_unavailable`. */
+/** Makes a change durable, then calls `apply`. Several calls are applied in the order of the calls. Rejects with `event_log_unavailable`. */
 export type WriteRow = (key: string, value: string | undefined, apply: () => void) => Promise<void>;
 
 type Listener = (key: string, value: string | undefined) => void;
@@ -21,7 +21,7 @@ export function createTableStore(stored: Iterable<readonly [string, string]>, wr
   const listeners = new Set<Listener>();
 
   function apply(key: string, value: string | undefined): void {
-    // Deletes the key first, so that a map is in the order of the last put of each key, as after a restart.
+    // Deletes the key first, so that the map is in the order of the last put of each key. After a restart, it has the same order.
     entries.delete(key);
     if (value !== undefined) entries.set(key, value);
     for (const listener of listeners) listener(key, value);
@@ -45,7 +45,7 @@ export function createTableStore(stored: Iterable<readonly [string, string]>, wr
           own.add(listener);
           listeners.add(listener);
         },
-        // A change is applied here before a later record of the log can be read here (lmdb-thread-log.ts).
+        // Nothing to wait for: this process applies each change before it can read a later record of the log (lmdb-thread-log.ts).
         catchUp: async () => undefined,
         unreadMs: () => 0,
         async close() {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const ofTouches = ['', 'first_', 'last_'].flatMap((prefix) => UTM_TAGS.map((tag) => prefix + tag));
-/** The tables and views that have columns for the campaign tags, with the names of these columns. */
+/** The tables and views with columns for the campaign tags, and the names of these columns. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   records: [...CAMPAIGN_TAG_COLUMNS, ...STAMP_COLUMNS],
   event_rows: [...CAMPAIGN_TAG_COLUMNS, ...STAMP_COLUMNS],

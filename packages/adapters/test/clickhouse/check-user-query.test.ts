@@ -112,7 +112,7 @@ describe('exactIntegers', () => {
       d: '1.12345678901234567890',
       e: 1e5,
       f: Number('0.30000000000000004'),
-      // A Float64. ClickHouse and JavaScript write it in the same shortest form.
+      // A Float64 stays a number, because ClickHouse and JavaScript write it in the same shortest form.
       g: Number('12345678901234567000'),
     });
   });

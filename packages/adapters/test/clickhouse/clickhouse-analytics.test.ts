@@ -32,7 +32,7 @@ describe('the embedded ClickHouse', () => {
         const from = next;
         next += rows.length;
         const planned = batch(from, rows);
-        // Like the writer, repeats the same batch with the same token until it is acknowledged.
+        // Repeats the same batch with the same token until ClickHouse acknowledges it, as the writer does.
         await eventually('acknowledged', () =>
           insertTwice(planned).then(
             () => true,

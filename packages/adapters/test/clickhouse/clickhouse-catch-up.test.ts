@@ -16,13 +16,13 @@ test('after an interrupted insert, the repeated insert adds only what each view 
   const server = createClient({ url, username, password, database: 'weir' });
   await opened.analytics.insertRecords(BATCH);
   const whole = await tableCounts(opened.analytics);
-  // No insert fills these tables. The audit fills `audit_checkpoints`, retention fills `sessions_kept`, and a job of the control role fills
-  // `visit_days` and `visit_slots`.
+  // These tables are empty, because inserts do not fill them. The audit fills `audit_checkpoints`, retention fills `sessions_kept`, and a job of
+  // the control role fills `visit_days` and `visit_slots`.
   expect(Object.keys(whole).filter((name) => whole[name] === 0)).toEqual(NOT_FILLED_BY_INSERTS);
   expect(whole).toMatchObject({ records: 5, books_sums: 5, moved_hours: 1, payments_log: 1, links_log: 1 });
   for (const name of Object.keys(whole)) {
     if (name === 'records' || NOT_FILLED_BY_INSERTS.includes(name)) continue;
-    // Simulates a server that ended before it filled this view. TRUNCATE removes the rows and also the tokens of the view's table.
+    // Simulates a server that ended before it filled this table. TRUNCATE removes the rows of the table and its deduplication tokens.
     await server.command({ query: `TRUNCATE TABLE ${name}` });
     expect((await tableCounts(opened.analytics))[name]).toBe(0);
     await opened.analytics.insertRecords(BATCH);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 test('a property keeps its value when its path has other types in other rows of the insert', async () => {
-  // The path has more types here than a path of the column `properties` can have. The values that would be converted come last.
+  // The values have more types than ClickHouse keeps for one path of `properties`. The values that ClickHouse would convert come last.
   const sent = [
     '1.5',
     '"s"',

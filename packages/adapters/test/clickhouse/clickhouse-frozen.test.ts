@@ -33,8 +33,8 @@ const DIGESTS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * A migration that was applied must never change, not even in a comment: Weir refuses to start if the text of an applied
- * migration differs.
+ * The text of a released migration must never change, not even in a comment. Weir refuses to start if an applied migration had another
+ * text.
  */
 test.each(DIGESTS)('the text of %s has not changed', (name, digest) => {
   expect(
@@ -45,7 +45,7 @@ test.each(DIGESTS)('the text of %s has not changed', (name, digest) => {
 });
 
 test('each released migration has a digest', () => {
-  // The newest migrations are not released while the changelog has a section "Unreleased". Each release renames this section.
+  // While the changelog has a section "Unreleased", migrations after the last one in DIGESTS are not released. Each release renames this section.
   const isReleased = !/^## Unreleased/m.test(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'));
   const names = DIGESTS.map(([name]) => name);
   const newest = names.at(-1) ?? '';

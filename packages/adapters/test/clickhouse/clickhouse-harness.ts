@@ -41,7 +41,7 @@ export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
   return dockerAnswers() ? under(await startClickhouseContainer()) : openEmbeddedUnderTest();
 }
 
-/** `memoryBytes`: the memory that all statements and merges may use together. */
+/** Opens the embedded engine. `memoryBytes`: the memory that all statements and merges may use together. */
 export async function openEmbeddedUnderTest(memoryBytes?: number): Promise<ClickhouseUnderTest<EmbeddedClickhouse>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'));
   const opened = await openEmbeddedOn(dataDir, undefined, memoryBytes);
@@ -54,7 +54,7 @@ export async function openEmbeddedUnderTest(memoryBytes?: number): Promise<Click
   };
 }
 
-/** `beforeStart` is called before each start of the engine, also after it was killed. */
+/** Opens the embedded engine on a data folder. `beforeStart` is called before each start of the engine, also after it was killed. */
 export async function openEmbeddedOn(
   dataDir: string,
   beforeStart = () => {},
@@ -83,7 +83,7 @@ function under<Engine extends ClickhouseServer>(clickhouse: Engine): ClickhouseU
   };
 }
 
-/** A batch of rows with raw offsets from `from` on. Rows without an event_id or times get values that depend on their raw offset. */
+/** Makes a batch whose rows have the raw offsets from `from` on. Rows without an event_id or times get values that depend on their raw offset. */
 export function batch(
   from: number,
   rows: readonly RowFields[],
@@ -111,7 +111,7 @@ export function identify(detail: Readonly<Record<string, unknown>>, row: RowFiel
   return { outcome: 'identify', type: '', detail: JSON.stringify(detail), ...row };
 }
 
-/** Five rows with the raw offsets from `from` on. Together they put at least one row into every table that inserts fill. */
+/** Makes a batch of five rows with the raw offsets from `from` on. It adds at least one row to every table that inserts fill. */
 export function everyKind(from: number): RecordsBatch {
   const visit = { session_id: 's_0', visitor_id: 'v' };
   const person = {
@@ -131,8 +131,8 @@ export function everyKind(from: number): RecordsBatch {
 }
 
 /**
- * Returns a count by table, to prove that a repeated insert changes nothing. The count is the number of rows. For the tables in `counts`
- * it is the value of the expression there, because the number of their rows can change while their content stays the same.
+ * Returns a count for each table. Tests compare the counts to show that a repeated insert changes nothing. The count is the number of rows. For
+ * the tables in `counts`, the count is the expression there, because the number of their rows can change while their content stays the same.
  */
 export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Readonly<Record<string, unknown>>> {
   const tables = await analytics.select<{ name: string }>(
@@ -141,8 +141,8 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   const counts: Record<string, string> = {
     books_sums: 'sum(books_sums.records)',
     late_rows: 'sum(late_rows.rows)',
-    // A repeated row does not change the content of these tables: the columns are minima and maxima, or the rows are a set. After a restart,
-    // ClickHouse stores one repeated insert in them again, because the migrations 008, 018 and 020 changed the queries of the views that fill them.
+    // After a restart, ClickHouse stores one repeated insert in these tables again, because the migrations 008, 018 and 020 changed the queries of
+    // the views that fill them. This does not change their content: the columns are minima and maxima, or the rows are a set.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',
     moved_hours: 'uniqExact(site_id, visitor_id, hour)',
     visits_computed: 'uniqExact(site_id, day, session_id)',

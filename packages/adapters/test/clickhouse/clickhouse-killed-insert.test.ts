@@ -12,8 +12,8 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 /**
- * Changes the files of a table as if ClickHouse had been killed during the last insert: the deduplication log has the token of the insert,
- * and its part is missing.
+ * Changes the files of a table as if ClickHouse had been killed during the last insert: the deduplication log contains the token of this
+ * insert, but the part with its rows is missing.
  */
 function unmake(table: string): void {
   const folder = realpathSync(join(dataDir, 'clickhouse/data/weir', table));
@@ -27,7 +27,7 @@ const TABLES: readonly [string, (name: string) => boolean][] = [
   ['each view', (name) => name !== 'records'],
   ['all of them', () => true],
 ];
-/** The counts of these tables do not decrease, because both inserts of these tests store the same row in them. */
+/** Both inserts of a test store the same row in these tables. So their counts stay the same when the part of one insert is missing. */
 const SAME_ROW = new Set(['moved_hours', 'visits_computed']);
 
 test.each(TABLES)(
@@ -43,7 +43,7 @@ test.each(TABLES)(
     await first.analytics.insertRecords(everyKind(5));
     const whole = await tableCounts(first.analytics);
     await first.close();
-    // Leaves out the tables that no insert fills, such as `sessions_kept`.
+    // Excludes the tables that inserts do not fill, such as `sessions_kept`.
     const tables = Object.keys(whole).filter((table) => whole[table] !== 0);
     const unmade = tables.filter(killed);
     for (const table of unmade) unmake(table);
@@ -109,7 +109,7 @@ test('docs/decisions/0018: on a server, only the tokens of `records` are removed
   const { url, username, password } = clickhouse;
   const server = createClient({ url, username, password, database: 'weir' });
   const run = (query: string) => server.command({ query });
-  // A mutation removes the rows but keeps the token, like a kill.
+  // A mutation removes the rows but keeps the token. A kill during an insert can have the same result.
   await run('ALTER TABLE records DELETE WHERE raw_offset >= 5 SETTINGS mutations_sync = 2');
   await analytics.insertRecords(everyKind(5));
   expect(await tableCounts(analytics)).toEqual({ ...whole, records: 5 });

@@ -20,7 +20,7 @@ describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
   }, 60_000);
   afterAll(() => opened.close());
 
-  /** The statement as the engine formats it. Rejects if it cannot be parsed. Nothing is executed, because the engine has no Keeper. */
+  /** Formats a statement with the engine. Rejects if the engine cannot parse it. Does not execute it, because the engine has no Keeper. */
   async function parsed(sql: string): Promise<string> {
     const [row] = await opened.analytics.select<{ text: string }>(
       'SELECT formatQuerySingleLine({sql:String}) AS text',
@@ -34,7 +34,7 @@ describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
   test.each(STATEMENTS)('%s: statement %# parses, and only its cluster, engine and window differ', async (_, sql) => {
     const one = await parsed(sql);
     const many = await parsed(onCluster(sql, { cluster: 'weir_main' }));
-    // An INSERT stays as it is: rows that are inserted on one replica are replicated.
+    // An INSERT does not change: it runs on one replica, and ClickHouse replicates its rows.
     if (one.startsWith('INSERT')) expect(many).toBe(one);
     else expect(many).toContain(' ON CLUSTER weir_main');
     expect(many).not.toMatch(/ENGINE = (?!Replicated)\w*MergeTree/);
@@ -51,7 +51,7 @@ describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
     const { url, username, password } = opened.clickhouse;
     const deployed = { url, username, password, cluster: 'of_which_none_answers' };
     await migrateClickhouse({ ...deployed, migrationsDir: FOLDER }, 'weir');
-    // A new database needs statements on the cluster, and the cluster does not answer.
+    // A new database needs statements ON CLUSTER. They fail, because the cluster does not exist.
     await expect(migrateClickhouse({ ...deployed, migrationsDir: FOLDER }, 'another')).rejects.toThrow();
   });
 

@@ -34,7 +34,7 @@ test('any order of identify, visit and payment gives the same attribution and th
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      // Many sites are stored and compared together, which is faster. If the test fails, the seed repeats the same sites.
+      // One run stores and compares many sites together, which is faster. If the test fails, the same seed generates the same sites again.
       const stories = fc.sample(story, { seed, numRuns: 100 }).map((told, at) => ({ site: `r${run}-${at}`, told }));
       const mine = `site_id LIKE 'r${run}-%'`;
       run += 1;

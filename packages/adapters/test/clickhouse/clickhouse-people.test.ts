@@ -27,7 +27,7 @@ async function insert(rows: readonly RowFields[]): Promise<void> {
 const query = async (sql: string, site = ''): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   (await opened.analytics.userQuery(sql, { site })).rows;
 
-/** The rows of each site. Each history has its own site. */
+/** Runs a query and groups its rows by site. Each history has its own site. */
 async function bySite(sql: string): Promise<ReadonlyMap<unknown, readonly object[]>> {
   const found = new Map<unknown, object[]>();
   for (const { site_id, ...row } of await query(sql)) found.set(site_id, [...(found.get(site_id) ?? []), row]);
@@ -38,12 +38,12 @@ test('identifies, unlinks and events in any order, also repeated, give the same 
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      // Many histories are stored and compared together, which is faster. If the test fails, the seed repeats the same histories.
+      // One run stores and compares many histories together, which is faster. If the test fails, the same seed generates the same histories again.
       const histories = fc.sample(history, { seed, numRuns: 60 });
       const sites = new Map<string, readonly Act[]>(histories.map((acts, at) => [`r${run}-${at}`, acts]));
       const mine = `site_id LIKE 'r${run}-%'`;
       run += 1;
-      // The rows of a history are in three inserts, so that ClickHouse must combine rows of different inserts.
+      // Distributes the rows of a history over three inserts, so that ClickHouse must combine rows of different inserts.
       const parts: RowFields[][] = [[], [], []];
       for (const [site, acts] of sites) {
         acts.forEach((one, at) => {

@@ -28,7 +28,7 @@ const WRONG = [
   deep(5_000),
 ];
 
-/** Columns of different types. The views read JSON from the text in `detail`. */
+/** Columns of different types. `detail` is a text, but the views parse it as JSON. */
 const COLUMNS = [
   'site_id',
   'timestamp',
@@ -40,7 +40,7 @@ const COLUMNS = [
   'detail',
 ] as const;
 
-/** A batch with one row that has this text as the value of one column. */
+/** Makes a batch with one row, in which `text` is the JSON value of `column`. */
 function rowWith(raw: number, column: RecordsColumn, text: string) {
   const made = batch(raw, [{ outcome: 'identify', [column]: '@@' }]);
   return { ...made, lines: made.lines.map((line) => Buffer.from(Buffer.from(line).toString().replace('"@@"', text))) };

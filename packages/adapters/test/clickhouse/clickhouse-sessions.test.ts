@@ -93,7 +93,7 @@ test('a late hit joins two sessions of its site, and changes no session of anoth
     { site_id, visitor_id: 'v', session_id: ids[1], timestamp: at(40), pathname: '/3' },
   ];
   const late = { detail: '{"session_moved":true}' };
-  // In the site of the copy, as after the import of a dump, the joined session gets an ID that is computed from this site.
+  // `joined-copy` has session IDs that were computed for another site, as after the import of a dump. Its joined session gets an ID for this site.
   await insert(...visit('joined', late), ...visit('joined-copy', late), ...visit('apart', {}));
   const idsOf = async (site: string): Promise<unknown> => {
     const query = (table: string) =>

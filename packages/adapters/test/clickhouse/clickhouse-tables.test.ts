@@ -64,7 +64,7 @@ describe('docs/tables.md, events', () => {
     await insert(
       identify({ profile_id: 'p-b', user_id: 'b' }, { site_id: 'i', visitor_id: 'v1', received_at: T0 + 5000 }),
     );
-    // An older identify that arrives later changes nothing: the one with the latest time of receipt counts.
+    // An older identify that arrives later changes nothing: only the identify with the latest time of receipt counts.
     await insert(
       identify({ profile_id: 'p-a', user_id: 'a' }, { site_id: 'i', visitor_id: 'v1', received_at: T0 + 4000 }),
     );

@@ -17,8 +17,8 @@ let live: ClickhouseAnalytics;
 let shadow: ClickhouseAnalytics;
 let server: ClickHouseClient;
 /**
- * What is now in the tables of `live` (`here`) and of `shadow` (`there`): the counts of their rows, and the profile that their
- * dictionaries have for the visitor and the user in DICTIONARY.
+ * The expected content of `live` (`here`) and of `shadow` (`there`): the counts of the rows of the tables, and the profile that the
+ * dictionaries contain for the visitor and the user in DICTIONARY.
  */
 let here: { readonly counts: Counts; readonly profile: string };
 let there: typeof here;
@@ -33,7 +33,7 @@ const linked = (profile: string): RecordsBatch =>
     batch(from, [identify({ profile_id: profile, user_id: 'u-dictionary' }, { visitor_id: 'v-dictionary' })]),
   );
 
-/** Makes a batch whose raw offsets no other batch has. */
+/** Makes a batch with raw offsets that no other batch has. */
 function next(make: (from: number) => RecordsBatch): RecordsBatch {
   const made = make(nextOffset);
   nextOffset += made.lines.length;
@@ -93,7 +93,7 @@ async function exchange(
   await exchangeGenerations(statements(around), { ...databases, generation, ...limits, ...stored });
 }
 
-/** Asserts that the tables, dictionaries and generations of `live` and `shadow` have changed places. */
+/** Asserts that the tables, dictionaries and generations of `live` and `shadow` were exchanged. */
 async function expectExchanged(generation: number): Promise<void> {
   [here, there] = [there, here];
   expect(await storedCounts(live)).toEqual(here.counts);
@@ -136,7 +136,7 @@ test('an exchange to another generation than the next one is refused and changes
 });
 
 test('an exchange changes the fence column without a mutation, so no part is rewritten', async () => {
-  // The mutation with which migration 021 builds an index is not counted.
+  // Does not count the mutation with which migration 021 builds an index.
   const query =
     "SELECT toUInt32(count()) AS n FROM system.mutations WHERE table = 'records' AND NOT startsWith(command, '(MATERIALIZE INDEX')";
   expect(await live.select(query)).toEqual([{ n: 0 }]);
@@ -144,7 +144,7 @@ test('an exchange changes the fence column without a mutation, so no part is rew
 
 test('on a cluster, each statement runs on all replicas, and ClickHouse can parse it', async () => {
   const cluster = 'weir_main';
-  // The engine of this test has no cluster, so it runs the statements without ON CLUSTER.
+  // The engine of this test has no cluster, so the test runs the statements without ON CLUSTER.
   const alone = (sql: string): string =>
     sql
       .replace(` ON CLUSTER '${cluster}'`, '')
@@ -208,7 +208,7 @@ describe('the next call completes an exchange that was interrupted', () => {
         const running = run();
         process.kill(opened.clickhouse.pid() as number, 'SIGKILL');
         await running;
-        // This line is reached only if the statement ended before the kill.
+        // Only reached if the statement ended before the kill. The rest of the exchange must not run.
         throw new Error('killed');
       });
       await expect(killed).rejects.toThrow();
@@ -271,7 +271,7 @@ test('an insert during an exchange is stored completely in the tables of its gen
 
 test('if an insert does not end in time, nothing is exchanged and the tables are opened again', async () => {
   const generation = await live.generation();
-  // 15 seconds: on a busy machine, the exchange must give up long before this insert ends.
+  // The insert takes 15 seconds, so that also on a busy machine, the exchange gives up long before its end.
   const slow = server.command({
     query: "INSERT INTO records (site_id, log_id) SELECT 'slow', toString(sleepEachRow(1)) FROM numbers(15)",
     clickhouse_settings: { max_block_size: '1' },

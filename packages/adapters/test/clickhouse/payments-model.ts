@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 import { type Act, belongedTo } from './people-model.ts';
 
-// A model of docs/people-and-money.md that does not use SQL: visits, identifies and payments of one site, and the expected result.
+// A model of the rules in docs/people-and-money.md, without SQL. It generates visits, identifies and payments of one site, and computes the
+// expected attribution.
 
 interface Visit {
   readonly session: string;
@@ -149,7 +150,7 @@ export function attributed({ visits, namings }: Story, paid: Payment): object {
   const inTime = <T extends { readonly at: number }>(all: readonly T[], id: (one: T) => string): T[] =>
     all.toSorted((a, b) => a.at - b.at || (id(a) < id(b) ? -1 : 1));
   const links = inTime(namings, ({ id }) => id).filter((one) => one.customer !== '' && one.customer === paid.customer);
-  // A link that a browser sends does not replace one that a server sent.
+  // If a server has linked the payment customer to a user, a link that a browser sends does not count.
   const customer = links.findLast(({ byServer }) => byServer) ?? links.at(-1);
   const own = paid.visitor || (visits.find(({ session }) => session === paid.session)?.visitor ?? '');
   const known = namings.some(({ user }) => user === paid.user);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 
-/** An event, identify or unlink of one site. This file is a model of the rules in docs/api.md that does not use SQL. */
+/** An event, identify or unlink of one site. This file is a model of the rules in docs/api.md, without SQL. */
 export interface Act {
   readonly kind: 'identify' | 'unlink' | 'event';
   readonly visitor: string;
@@ -24,7 +24,7 @@ const act = fc.record({
   user: fc.constantFrom('a', 'b', 'c'),
   names: fc.constantFrom(undefined, undefined, 'a', 'b', 'c', 'unknown'),
   ahead: fc.constantFrom(0, 0, 0, 3_600_000, -T0),
-  // Few different times, so that some acts have the same time.
+  // There are only 13 different times, so that some acts have the same time.
   at: fc.integer({ min: 0, max: 12 }).map((second) => T0 + second * 1000),
   id: fc.uuid(),
   email: fc.constantFrom(undefined, 'a@x.y', 'b@x.y'),
@@ -71,20 +71,20 @@ function standing(acts: readonly Act[], visitor: string): readonly Act[] {
 
 const profileOf = (one: Act | undefined): string => (one === undefined ? '' : `p-${one.user}`);
 
-/** docs/api.md, Effect: "A visitor belongs to the user that it was identified as last." */
+/** The profile to which a visitor belongs. docs/api.md, Effect: "A visitor belongs to the user that it was identified as last." */
 const belongsTo = (acts: readonly Act[], visitor: string): string => profileOf(standing(acts, visitor).at(-1));
 
-/** The profile to which a visitor belonged at a time: by the latest identify up to that time, otherwise by the first one after it. */
+/** The profile to which a visitor belonged at a time: by the latest identify up to this time, or, if there is none, by the first one after it. */
 export function belongedTo(acts: readonly Act[], visitor: string, at: number): string {
   const all = standing(acts, visitor);
   const [first] = all;
   return first === undefined ? '' : profileOf(all.findLast((one) => one.at <= Math.max(at, first.at)));
 }
 
-/** Authenticated identifies take precedence over others; with equal rank, the later one counts. */
+/** Orders identifies by precedence, lowest first. Authenticated identifies come after others. Otherwise, later ones come after earlier ones. */
 const byRank = (a: Act, b: Act): number => Number(a.by !== 'browser') - Number(b.by !== 'browser') || before(a, b);
 
-/** docs/api.md, Linking: "The profile of an event with a `user_id` is the profile of that user, if the user has one." Otherwise undefined. */
+/** docs/api.md, Linking: "The profile of an event with a `user_id` is the profile of that user, if the user has one." Undefined if there is none. */
 const named = (acts: readonly Act[], { names }: Act): string | undefined =>
   acts.some(({ kind, user }) => kind === 'identify' && user === names) ? `p-${names}` : undefined;
 export const ownerOf = (acts: readonly Act[], event: Act): string =>

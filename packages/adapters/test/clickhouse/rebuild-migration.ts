@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Row } from '@weir/testkit/weir-client';
 
 export const REBUILD_MIGRATION = '900_order_of_records.sql';
-/** The order of the rows after the migration. */
+/** The sorting key of `records` after the migration. */
 export const REBUILT_ORDER = 'site_id, visitor_id, timestamp';
 
 /**
- * Writes a migration into a folder of migrations. The migration must rebuild `records`, because it changes the order of the rows. The columns
- * and other settings of the table are those of the database `weir`. The migration also adds a view.
+ * Writes a migration into a folder of migrations. The migration must rebuild `records`, because it changes the sorting key. The columns and
+ * other settings of the new table are those of `weir.records`. The migration also adds a view.
  */
 export async function addRebuildMigration(
   folder: string,

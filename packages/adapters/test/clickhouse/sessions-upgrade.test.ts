@@ -28,13 +28,13 @@ afterAll(() => {
   rmSync(oldFolder, { recursive: true });
 });
 
-/** The session ID that the enricher computes for a session of this visitor that starts in this half hour. */
+/** The session ID that the enricher computes for a session of this visitor that starts in the half hour of `start`. */
 const madeId = (site: string, visitor: string, start: number): string =>
   `s_${hash('sha256', `${site}\0${visitor}\0${Math.floor(start / HALF_HOUR_MS)}`, 'hex').slice(0, 32)}`;
 
 /**
- * The rows of a visitor: two sessions, which a late hit joins for every third visitor; the session `named-…` with all kinds of rows; and a
- * server event with another session ID.
+ * The rows of a visitor: two sessions, the session `named-…` with all kinds of rows, and a server event with another session ID. For every third
+ * visitor, a late hit joins the first two sessions.
  */
 function rowsOf(site: string, nth: number): readonly RowFields[] {
   const visitor = `v${nth}`;
@@ -72,7 +72,8 @@ test('016: all sessions are as before, also those of expired rows, after kills d
     await analytics.insertRecords(batch(next, rows));
     next += rows.length;
   }
-  // All rows before minute 705 have expired: whole sessions of the first hundred visitors, and other sessions in part.
+  // In the site `limited`, all rows before minute 705 have expired. So some sessions of the first hundred visitors have lost all of their rows, and
+  // other sessions some of their rows.
   const expired = `site_id = 'limited' AND outcome = 'row' AND timestamp < fromUnixTimestamp64Milli(${T0 + 705 * MINUTE_MS})`;
   const kept = 'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
   await analytics.change(

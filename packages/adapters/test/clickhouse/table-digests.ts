@@ -2,10 +2,10 @@ import type { Row } from '@weir/testkit/weir-client';
 
 type Select = (query: string) => Promise<readonly Row[]>;
 
-/** Views whose rows contain the time of the query, so they differ at each query. */
+/** Views whose rows contain the time of the query. Their digests differ at each query, so they are left out. */
 const OF_THE_MOMENT = ['links_with_time', 'users_with_time'];
 
-/** A checksum of the sorted rows of `records` and of each view, by name. Two databases with the same rows have the same digests. */
+/** Resolves with a digest of the sorted rows for `records` and for each view. Two databases with the same rows have the same digests. */
 export async function tableDigests(select: Select, database: string): Promise<Readonly<Record<string, string>>> {
   const tables = await select(
     `SELECT name FROM system.tables WHERE database = '${database}' AND (engine = 'View' OR name = 'records') ORDER BY name`,

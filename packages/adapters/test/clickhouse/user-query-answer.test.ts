@@ -9,7 +9,7 @@ const MB = 1024 * 1024;
 const HEAD = '{"meta":[{"name":"a","type":"String"}],"data":[["x"]';
 const ROW = `,["${'x'.repeat(MB)}"]`;
 
-/** Serves answers of `rows` MB. A ClickHouse server can send such answers for a constant column: `max_result_bytes` does not limit them. */
+/** Starts a server that sends answers of `rows` MB. ClickHouse can send such answers for a constant column, in spite of `max_result_bytes`. */
 async function openServer() {
   let rows = 0;
   let sent = 0;

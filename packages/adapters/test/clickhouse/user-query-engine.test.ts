@@ -5,8 +5,8 @@ import type { EmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedde
 import { checkUserQuery } from '../../src/clickhouse/check-user-query.ts';
 import { type ClickhouseUnderTest, openEmbeddedUnderTest } from './clickhouse-harness.ts';
 
-// The rules of `checkUserQuery` against everything that the engine itself lists. If a new version of ClickHouse has a new table function, a
-// new system table or a new function that does more than compute, a test fails until it is listed here or refused.
+// Tests `checkUserQuery` with all functions, tables, settings and keywords that the engine lists. If a new version of ClickHouse adds a table
+// function, a system table, or a function that does more than compute, a test fails until it is listed here or `checkUserQuery` refuses it.
 
 let under: ClickhouseUnderTest<EmbeddedClickhouse>;
 let folder = '';
@@ -24,10 +24,10 @@ afterAll(async () => {
 const names = async (sql: string): Promise<string[]> =>
   (await under.analytics.select<{ name: string }>(sql)).map(({ name }) => name);
 const isRefused = (sql: string): boolean => 'refused' in checkUserQuery(sql);
-/** The texts in which `checkUserQuery` finds nothing to refuse. */
+/** Returns the statements that `checkUserQuery` does not refuse. */
 const allowed = (sqls: readonly string[]): string[] => sqls.filter((sql) => !isRefused(sql));
 
-/** The table functions that users can call, and why that is harmless. */
+/** The table functions that users can call. Each value says why the function is harmless. */
 const TABLE_FUNCTIONS: Readonly<Record<string, string>> = {
   SQLStandardValues: 'the values in the statement',
   values: 'the values in the statement',
@@ -80,7 +80,7 @@ test('each function of the engine that does more than compute is refused, or on 
     (name) => allowed([`SELECT ${name}('a')`, `SELECT * APPLY ${name} FROM events`]).length > 0,
   );
   expect(harmless.filter((name) => !FUNCTIONS.has(name))).toEqual([]);
-  // Fails if a listed function does not exist in the engine any more, so that the list stays current.
+  // Fails if the list contains a function that the engine no longer has, so that the list stays up to date.
   expect([...FUNCTIONS].filter((name) => !harmless.includes(name))).toEqual([]);
 });
 
@@ -125,8 +125,8 @@ test('each setting is refused in a statement, and the engine itself refuses it i
     (name, index) => index % 40 === 0 || /^allow_experimental_(ai|eval)|^readonly$/.test(name),
   );
   for (const name of ofEngine) {
-    // `readOnly` sends the statement without `checkUserQuery`. The new value differs from the present one, because the engine
-    // does not refuse a setting that keeps its value.
+    // `readOnly` sends the statement without `checkUserQuery`. The statement changes the value, because the engine does not refuse a setting that
+    // keeps its value.
     const answer = await readOnly(`SELECT 1 SETTINGS ${name} = toString(getSetting('${name}')) || '1'`);
     expect([name, answer.ok]).toEqual([name, false]);
   }
@@ -148,7 +148,7 @@ test('each keyword of the engine is refused as the first word, unless the statem
       ...first.filter((word) => /^(WITH|SELECT|FROM|EXPLAIN|DESCRIBE|DESC|EXISTS) /.test(word)),
     ].sort(),
   );
-  // `SHOW CREATE TABLE` is allowed. The engine, or the check of the first word, refuses to create anything.
+  // CREATE is in the list only because `SHOW CREATE TABLE` is allowed. Statements that begin with CREATE are refused.
   expect(keywords.filter((keyword) => !isRefused(`SHOW ${keyword} events`))).toEqual(
     'COLUMNS,CREATE,CREATE TABLE,CREATE TEMPORARY TABLE,DATABASES,EXTENDED,FIELDS,FULL,INDEX,INDEXES,INDICES,KEYS,TABLE,TABLE OVERRIDE,TABLES,VIEW'.split(
       ',',
@@ -172,7 +172,7 @@ test('no query tells whether a file exists: the files of the machine are tables 
   const there = join(folder, 'there.csv');
   writeFileSync(there, 'secret\n1\n');
   const missing = join(folder, 'missing.csv');
-  // `readOnly` sends the statement without `checkUserQuery`. This shows that the check is needed: the engine itself tells whether a file exists.
+  // `readOnly` sends the statement without `checkUserQuery`. The answers show why the check is needed: the engine reveals whether a file exists.
   const exists = async (path: string) => (await readOnly(`EXISTS TABLE default.\`${path}\``)).text;
   expect([await exists(there), await exists(missing)]).toEqual(['1\n', '0\n']);
   const forms = [
@@ -205,7 +205,7 @@ test('no query tells whether a file exists: the files of the machine are tables 
   }
 });
 
-/** Runs a statement without `checkUserQuery`, in a query that only reads. */
+/** Runs a statement without `checkUserQuery`, with ClickHouse's setting `readonly`. */
 async function readOnly(sql: string): Promise<{ readonly ok: boolean; readonly text: string }> {
   const { url, username, password } = under.clickhouse;
   const response = await fetch(`${url}/?readonly=1`, {
@@ -216,7 +216,7 @@ async function readOnly(sql: string): Promise<{ readonly ok: boolean; readonly t
   return { ok: response.ok, text: await response.text() };
 }
 
-/** Functions that are harmless, although their category does not say so. */
+/** Harmless functions that are not in one of the categories of `COMPUTING`. */
 const FUNCTIONS = new Set(
   [
     // These functions only compute with their arguments.
@@ -230,7 +230,7 @@ const FUNCTIONS = new Set(
     'obfuscateQueryWithSeed parseReadableSize parseReadableSizeOrNull parseReadableSizeOrZero parseTimeDelta runningAccumulate',
     'runningConcurrency runningDifference runningDifferenceStartingWithFirstValue structureToCapnProtoSchema structureToProtobufSchema',
     'throwIf toColumnTypeName toTypeName tokenizeQuery transform variantElement variantType visibleWidth',
-    // These functions wait, at most 3 s for each block. The time of a query is limited.
+    // These functions wait, at most 3 s for each block of rows. They are harmless because queries have a time limit.
     'sleep sleepEachRow',
     // These functions show the state of the query, the rights of the reader, or facts about the server: its version, name, ports and settings.
     'FQDN authenticatedUser blockNumber blockSerializedSize blockSize buildId connectionId currentDatabase currentProfiles',
@@ -239,7 +239,7 @@ const FUNCTIONS = new Set(
     'evalMLMethod filesystemAvailable filesystemCapacity filesystemUnreserved hasThreadFuzzer hostName initialQueryID initialQueryStartTime partitionId queryID revision rowNumberInAllBlocks rowNumberInBlock',
     'serverUUID shardCount shardNum tcpPort tid transactionID transactionLatestSnapshot transactionOldestSnapshot uptime version',
     'zookeeperSessionUptime',
-    // These functions read the dictionary of regions that the configuration of a server can name. Weir has no such dictionary.
+    // These functions read a dictionary of regions, if the configuration of the server contains one. Weir has no such dictionary.
     'regionHierarchy regionIn regionToArea regionToCity regionToContinent regionToCountry regionToDistrict regionToName',
     'regionToPopulation regionToTopContinent',
   ].flatMap((line) => line.split(' ')),

@@ -2,8 +2,8 @@ import { eventually } from '@weir/testkit/eventually';
 import type { Admin, ITopicConfig } from 'kafkajs';
 
 /**
- * Creates topics, and resolves when a broker knows a leader of each partition. The option `waitForLeaders` of kafkajs rejects if the broker that
- * it asks does not know the new topics yet.
+ * Creates topics. Resolves when a broker knows a leader of each partition. Does not use kafkajs's option `waitForLeaders`, with which `createTopics`
+ * rejects if the broker does not know the new topics yet.
  */
 export async function createTopics(admin: Admin, topics: readonly ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics: [...topics], waitForLeaders: false });

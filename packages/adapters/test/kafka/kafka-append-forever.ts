@@ -1,4 +1,4 @@
-/** A process that appends to partition 0 of a topic until it is killed: see the docstring of `EventLogFixture.spawnWriter`. */
+/** A program that appends to partition 0 of a topic until it is killed, for `EventLogFixture.spawnWriter` (ports/contract). */
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const [brokers = '', topicPrefix = '', topic = ''] = process.argv.slice(2);

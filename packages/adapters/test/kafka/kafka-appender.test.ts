@@ -18,7 +18,7 @@ interface Answer {
   readonly baseOffset: string;
 }
 
-/** A broker that gives this answer to each produce request for partition 0 of `t`, in the format of kafkajs. */
+/** A broker that answers each produce request for partition 0 of `t` with `answer`, in the format of kafkajs. */
 function brokerThatSays(answer: () => Answer): Broker {
   const partitions = () => [{ partition: 0, ...answer() }];
   const said = {
@@ -28,7 +28,7 @@ function brokerThatSays(answer: () => Answer): Broker {
   return said as unknown as Broker;
 }
 
-/** A cluster with the brokers 1 and 2. The partitions of each topic have these leaders. */
+/** A cluster with the brokers 1 and 2. `leaders[p]` is the leader of partition p of each topic. */
 function clusterOf(leaders: readonly number[], more: object = {}): Cluster {
   const brokers = [1, 2].map((nodeId) => ({ nodeId, host: `broker-${nodeId}`, port: 9092 }));
   const partitionMetadata = leaders.map((leader, partitionId) => ({ partitionId, leader }));
@@ -37,7 +37,7 @@ function clusterOf(leaders: readonly number[], more: object = {}): Cluster {
   return { findTopicPartitionMetadata: () => partitionMetadata, brokerPool, ...more } as unknown as Cluster;
 }
 
-/** A link to such a cluster. `findBroker` is called for each request. */
+/** A link to a cluster of `clusterOf`. Each `runOn` calls `findBroker`. */
 const linkTo = (findBroker: () => Promise<Broker>, leaders = [1], refreshLeaders = () => undefined): KafkaLink => ({
   run: (work) => work(clusterOf(leaders)),
   runOn: async (_, work) => work(await findBroker()),
@@ -81,7 +81,7 @@ test('a request that was abandoned while it looked for its broker is sent once, 
     ...linkTo(async () => broker),
     async runOn(_, work) {
       runs++;
-      // The first run is abandoned while it looks for the broker, before it sends. Later runs use new connections.
+      // The first call rejects before anything is sent, but calls `work` later, when `late` resolves. Later calls work normally.
       if (runs > 1) return work(broker);
       givenUp = late.then(work).catch(() => undefined);
       throw new Error('the connection to Kafka was abandoned');
@@ -155,7 +155,7 @@ test('a batch that the former leader refuses is sent again at each tick, not wit
   const waits = appender.append('t', 0, [{ ...record, value: Buffer.from('moved') }]);
   for (let i = 0; i < 200; i++) expect(await appender.append('t', 1, [record])).toMatchObject({ status: 'stored' });
   expect(await waits).toMatchObject({ status: 'refused' });
-  // A tick takes 50 ms.
+  // Without the pause of 50 ms after a refusal, each of the 200 appends would send the waiting record to the former leader again.
   expect(toFormer).toBeLessThan(100);
 });
 
@@ -202,7 +202,7 @@ test('a clock that is set back does not change deadlines', async () => {
   }
 });
 
-/** An appender for partition 0 of `t`, whose broker is found by `findBroker`. */
+/** An appender for partition 0 of `t`. `findBroker` returns the leader. */
 function appenderOn(findBroker: () => Promise<Broker>, limits: { deadlineMs: number; messageBytesMax: () => number }) {
   return createKafkaAppender({
     link: linkTo(findBroker),

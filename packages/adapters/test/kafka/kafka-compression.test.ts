@@ -9,7 +9,7 @@ import { encodeRecordBatch } from '../../src/kafka/produce/record-batch.ts';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const NAMES: readonly KafkaCompressionName[] = ['none', 'gzip', 'lz4'];
-/** Lengths of values: 0, around the limits of 1 and 2 varint bytes, and above one chunk of a codec. */
+/** Lengths of values: 0, around the largest lengths whose varint has 1 or 2 bytes, and above one chunk of a codec. */
 const SIZES = [0, 1, 63, 64, 127, 128, 8_191, 8_192, 1_000_000];
 const RECORDS = SIZES.flatMap((size) => [
   { partition: 1, value: Buffer.alloc(size, 'ab') },

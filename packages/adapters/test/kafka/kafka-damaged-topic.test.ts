@@ -66,7 +66,7 @@ describeLive('kafka', (brokers) => {
 
   test('records that retention removed before they were read are reported, and reading continues after them', async () => {
     const { log, admin, name, reader, read, fill, close } = await openConsumed();
-    // Loads metadata first: the admin client looks up the leader in metadata that it already has.
+    // Loads the metadata of the topic, because `deleteTopicRecords` finds the leader only in metadata that the admin client already has.
     await admin.fetchTopicOffsets(name);
     await admin.deleteTopicRecords({ topic: name, partitions: [{ partition: 0, offset: '2' }] });
     await fill(0, 'go back');

@@ -33,7 +33,7 @@ describeLive('kafka', (brokers) => {
   }
   const allAre = (outcomes: readonly AppendOutcome[], status: AppendOutcome['status']): boolean =>
     outcomes.every((one) => one.status === status);
-  /** A log with one record in each partition of `events.raw`. */
+  /** Creates a log with at least one record in each partition of `events.raw`. */
   async function filled() {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const log = await open(prefix);
@@ -95,7 +95,7 @@ describeLive('kafka', (brokers) => {
         ),
       });
       expect([await exists(`${prefix}${RAW}`), await exists(`${prefix}registry`)]).toEqual([false, false]);
-      // A restore with --new-log creates the registry without the ID of a log. The other topics must be deleted before.
+      // Now the topic `registry` exists without the ID of a log, as after a restore with --new-log. The log opens only without `events.enriched`.
       await createTopic(prefix, 'registry', 1);
       await expect(open(prefix)).rejects.toMatchObject({ code: 'event_log_damaged' });
       await deleteTopic(`${prefix}${ENRICHED}`);
@@ -173,10 +173,10 @@ describeLive('kafka', (brokers) => {
     const event = () => sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: { name: 'x' } });
     await deleteTopic(`${prefix}${RAW}`);
     await createRaw(prefix);
-    // The main process and both gateway processes write this line, each of them once.
+    // Three processes write this line once: the main process and both gateway processes.
     const line = `"msg":"${prefix}${RAW} was deleted and created again`;
     await eventually('all processes to find it', () => output().split(line).length - 1 === 3);
-    // Each request has a connection of its own, so both gateway processes get some of them.
+    // Each request uses its own connection, so both gateway processes receive requests.
     const answers = await Promise.all(Array.from({ length: REQUESTS }, event));
     expect(answers.map(({ status }) => status)).toEqual(Array(REQUESTS).fill(503));
   }, 300_000);

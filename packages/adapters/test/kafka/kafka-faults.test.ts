@@ -78,7 +78,7 @@ function startLoad(log: EventLog, topic: string) {
     outcomes,
     count,
     storedAfterMark: () => storedSinceMark,
-    /** Resolves with the milliseconds from this call until a record is stored whose append began after this call. */
+    /** Waits until an append that begins after this call has stored a record. Resolves with the duration in milliseconds. */
     async untilStoredAgain(): Promise<number> {
       mark = Date.now();
       await eventually('stored again', () => storedSinceMark > 0);

@@ -10,7 +10,7 @@ import { startKafkaProxy } from './kafka-proxy.ts';
 const logger = createLogger('silent');
 
 describeLive('kafka', (brokers) => {
-  /** Opens a log with one unread record, and a fetcher without any source. So the fetcher fetches only for the source that a test adds. */
+  /** Opens a log with one unread record, and a fetcher without sources. So the fetcher sends requests only for the source that a test adds. */
   async function openFetcher(list = brokers()) {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const log = await openKafkaFixtureLog(brokers(), prefix, 1);
@@ -36,8 +36,8 @@ describeLive('kafka', (brokers) => {
 
   test('a source that requests records while the fetcher polls it is not missed', async () => {
     const { fetcher, topic, link, close } = await openFetcher();
-    // Connects first, so that only microtasks run between `add` and the first request. Each round of the loop calls `wake` one microtask
-    // later than the round before.
+    // Connects first. So only microtasks run between `add` and the first request. Each round of the loop calls `wake` one microtask later than the
+    // previous round, so that `wake` is tested at each point between `add` and the request.
     await link.run(async (cluster) => cluster.refreshMetadata());
     for (let ticks = 0; ticks < 20; ticks++) {
       let wantsRecords = false;
@@ -66,7 +66,7 @@ describeLive('kafka', (brokers) => {
 
   test('records are read while the connections for metadata cannot be opened', async () => {
     const proxy = await startKafkaProxy(brokers());
-    // The broker itself has another address, over which records are read.
+    // Metadata requests use the proxy. Fetches use the address of the broker in the metadata, so they do not use the proxy.
     const { fetcher, topic, link, close } = await openFetcher(`127.0.0.1:${proxy.port}`);
     await link.leaders();
     const closed = proxy.close();

@@ -4,8 +4,8 @@ import { type KafkaEventLog, type KafkaEventLogConfig, openKafkaEventLog } from 
 import type { TopicSpec } from '../../src/kafka/kafka-topics.ts';
 
 /**
- * Opens a log with the additional topics `topic.0 …` (`count` of them) and up to eight tables `table.0 …`. Each topic has three
- * partitions. The deadline of appends is long, because the machine may be busy.
+ * Opens a log with `count` additional topics, `topic.0`, `topic.1` and so on, and up to eight additional tables, `table.0` and so on. Each topic has
+ * three partitions. The deadline of appends is long, because the machine may be busy.
  */
 export function openKafkaFixtureLog(
   brokers: string,

@@ -62,7 +62,7 @@ function certificateFor(names: string): { readonly key: Buffer; readonly ca: str
 }
 
 test.each([
-  // Without an answer, the request times out.
+  // The broker accepts the TLS connection but sends no answer, so the request times out.
   ['IP:127.0.0.1', 'accepted', 'event_log_unavailable'],
   ['DNS:localhost', 'refused', 'event_log_refused'],
 ] as const)('a broker at 127.0.0.1 with a certificate for %s is %s', async (names, _, code) => {
@@ -122,7 +122,7 @@ test('a link that is closed while it connects does not try the next broker', asy
   const work = link.run(never);
   await eventually('a connection to the first broker', () => accepted[0]?.length === 1);
   await Promise.all([expect(work).rejects.toThrow(), link.close()]);
-  // The log line shows that no connection is being opened any more.
+  // Closing the connection logs a line when the attempt to connect has ended.
   await eventually('the end of the attempt to connect', () => failures === 1);
   const tried = accepted.map((sockets) => sockets.length);
   for (const socket of accepted.flat()) socket.destroy();
@@ -140,7 +140,7 @@ describeLive('kafka', (brokers) => {
         () => 'connected',
         (error: Error) => error.message,
       );
-      // Other errors come from the connection that was closed.
+      // Other errors come from the closed connection, so the test tries again.
       return /^connected$|abandoned/.test(found) && found;
     });
     await cluster.disconnect();
@@ -263,7 +263,7 @@ describeLive('kafka', (brokers) => {
       begun = true;
     }, -60_000);
     await expect(work).rejects.toThrow('abandoned');
-    // This work starts later. When it resolves, the first connection is open.
+    // The work above was waiting for the connection. When this call resolves, the connection is open, so that work would have begun before.
     await link.run(async (cluster) => cluster.refreshMetadata());
     expect(begun).toBe(false);
     await link.close();
@@ -271,7 +271,7 @@ describeLive('kafka', (brokers) => {
 
   test('work that never ends is rejected', async () => {
     const link = openLink(brokers(), 1_000, { connectionTimeoutMs: 500 });
-    // Connects before the test, so that a slow connection to a busy broker cannot cause the timeout: only the work below can.
+    // Connects first, so that only the work below can cause the timeout, and not a slow connection to a busy broker.
     await eventually('connected', () => link.run(async () => true));
     await expect(link.run(never)).rejects.toThrow('abandoned');
     await link.close();

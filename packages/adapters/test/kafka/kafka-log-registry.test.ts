@@ -14,7 +14,7 @@ interface Opened {
 }
 
 describeLive('kafka', (brokers) => {
-  /** Each registry has connections of its own, as in separate processes. */
+  /** Each registry has its own event log and connections, as if it were in its own process. */
   registryContract('the registry on a Kafka log', async () => {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     let all: Opened[] = [];

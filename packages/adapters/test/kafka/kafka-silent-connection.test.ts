@@ -51,13 +51,13 @@ const TOPIC = 'silent';
       await eventually('a session', () => sessions.length > 0 && member.joined());
       const [session] = sessions as [Session];
       proxy.silence();
-      // Opening a new connection needs fewer answers, so the broker has answered heartbeats too.
+      // Opening a new connection needs fewer than 12 answers. So some of these answers are for heartbeats.
       await eventually('answers over new connections', () => proxy.answers() > 12);
       // The broker refuses this commit if it has removed the member.
       const committed = await eventually('the commit', () =>
         member.commit(session, 0, { offset: 1, metadata: '' }).then(
           () => 'committed',
-          // The first commit can fail, because its connection is silent too.
+          // The first commit can fail, because its connection is also silent. The test then repeats the commit.
           ({ code, message }: DependencyError) => (code === 'event_log_unavailable' ? undefined : message),
         ),
       );
@@ -70,8 +70,8 @@ const TOPIC = 'silent';
 );
 
 /**
- * A TCP proxy. After `silence`, the connections that are open then forward nothing, but stay open. `answers` counts the chunks of data that the
- * broker has sent since then over other connections.
+ * A TCP proxy. `silence` makes the present connections silent: they stay open, but the proxy no longer forwards data. After that, `answers` counts
+ * the chunks of data that the broker sends over other connections.
  */
 async function startProxy(targetPort: number) {
   const open = new Set<Socket>();

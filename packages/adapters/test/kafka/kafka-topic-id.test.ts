@@ -8,7 +8,7 @@ import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
 
 const ZEROS = Buffer.alloc(16);
 
-/** The answer of a broker to a metadata request of version 10, without the correlation ID, up to the ID of the topic. */
+/** The beginning of a broker's answer to a metadata request of version 10: from after the correlation ID to the ID of the topic. */
 function answerWith(id: Buffer): Buffer {
   const text = (value: string) => Buffer.from([value.length + 1, ...Buffer.from(value)]);
   const int32 = (value: number) => Buffer.from([0, 0, value >> 8, value & 0xff]);

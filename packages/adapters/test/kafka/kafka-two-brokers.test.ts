@@ -17,8 +17,8 @@ const problem = localProblem('kafka');
 const PARTITIONS = [0, 1, 2];
 const LEADERLESS = 1;
 /**
- * The brokers of the partitions of `__consumer_offsets`. The coordinator of a group is the broker of the partition `hashCode(group) mod 4`: for
- * `group.own.events.raw` 2, and for `other.half.events.raw` 0.
+ * The broker of each of the four partitions of `__consumer_offsets`. The broker of partition `hashCode(group) mod 4` is the coordinator of a group.
+ * This is partition 2 (the first broker) for `group.own.events.raw`, and partition 0 (the second broker) for `other.half.events.raw`.
  */
 const OFFSETS_BROKERS = [2, 2, 1, 2];
 const GROUP_OF_SECOND = 'other';
@@ -70,13 +70,13 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     await createTopics(brokers.admin, made);
   }
 
-  /** Appends one record to each of the partitions and returns the outcomes. */
+  /** Appends one record to each of the partitions. Resolves with the statuses of the outcomes. */
   async function append(to: KafkaEventLog, topic: string, partitions = PARTITIONS): Promise<readonly string[]> {
     const records = partitions.map((partition) => ({ partition, value: Buffer.from('x') }));
     return (await to.append(topic, records)).map(({ status }) => status);
   }
 
-  /** Reads partitions without a group, whose coordinator could be the second broker. */
+  /** Reads partitions without a consumer group, because the coordinator of a group could be the second broker, which the tests stop. */
   function openReader(topic: string, partitions: readonly number[]) {
     const address = { brokers: [brokers.address], clientId: 'weir-test' };
     const link = createKafkaLink({ address, timeouts: PATIENT, topics: [topic], logger });
@@ -101,7 +101,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     };
   }
 
-  /** Waits for these outcomes: on a busy machine an append can exceed the gateway's deadline, and is then refused or unknown. */
+  /** Appends until the outcomes are `wanted`. On a busy machine, an append can exceed its deadline, and its outcome is then refused or unknown. */
   const becomes = (to: KafkaEventLog, topic: string, wanted: readonly string[]) =>
     eventually(`${topic}: ${wanted}`, async () => {
       expect(await append(to, topic)).toEqual(wanted);
@@ -113,11 +113,11 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       await makeTopics('followed.', () => [1, 2]);
       const log = await open('followed.');
       await becomes(log, 'events.enriched', ALL_STORED);
-      // Connects first: without a connection, the append would be refused because nothing was sent in time.
+      // Opens the connections first. Otherwise the append below would be refused, because nothing could be sent in time.
       await becomes(log, 'events.raw', ALL_STORED);
       await brokers.pauseSecond();
       const enriched = append(log, 'events.enriched');
-      // On a busy machine an append can be refused, because it was not sent in time.
+      // Repeats the append: on a busy machine, it can be refused, because it was not sent in time.
       await becomes(log, 'events.raw', ['unknown', 'unknown', 'unknown']);
       brokers.continueSecond();
       expect(await enriched).toEqual(ALL_STORED);
@@ -220,7 +220,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
     });
 
     test('if no partition of events.raw has a leader, a start without the registry waits, and does not create it', async () => {
-      // The second start would succeed if the first one had created the registry.
+      // If the first start created the registry, the second one would succeed.
       for (let start = 0; start < 2; start++) {
         await expect(open('away.')).rejects.toMatchObject({ code: 'event_log_unavailable' });
       }

@@ -16,8 +16,8 @@ const version = (): string => (require('kafkajs/package.json') as { readonly ver
 const methodsOf = (module: string): readonly string[] =>
   Object.getOwnPropertyNames((require(module) as { readonly prototype: object }).prototype);
 
-// The members that this suite names are not part of kafkajs's published types. When an upgrade makes this test fail, read the new version's code
-// before you change the expected names.
+// The members that this suite names are not part of kafkajs's published types. If this suite fails after an upgrade of kafkajs, read the code of the
+// new version before you change the expected names.
 describe('private members of kafkajs that Weir uses', () => {
   test('the version of kafkajs is the one whose code was checked', () => {
     expect(version()).toBe('2.2.4');
@@ -82,7 +82,7 @@ describe('private members of kafkajs that Weir uses', () => {
     Object.assign((cluster as unknown as { brokerPool: object }).brokerPool, {
       brokers: { 1: connected, 2: unreachable },
     });
-    // kafkajs would ask a broker at random.
+    // Many calls, because kafkajs itself would ask a broker at random.
     for (let turn = 0; turn < 20; turn++) expect(await findCoordinator(cluster, 'group')).toBe(connected);
     expect(tried).toBe(0);
   });

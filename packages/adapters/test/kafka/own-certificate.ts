@@ -9,7 +9,7 @@ export interface OwnCertificate {
   readonly ca: string;
 }
 
-/** Creates a self-signed certificate for these names with openssl. */
+/** Creates a self-signed certificate for `names` in the folder `dir`, with openssl. */
 export function makeOwnCertificate(dir: string, names = 'IP:127.0.0.1,DNS:localhost'): OwnCertificate {
   const certFile = join(dir, 'cert.pem');
   const keyFile = join(dir, 'key.pem');

@@ -8,7 +8,7 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import { makeOwnCertificate } from './own-certificate.ts';
 
 const JAVA = ['-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];
-/** kafkajs authenticates again from 10 s before the end of a session on. */
+/** The duration of a SASL session. kafkajs authenticates again from 10 s before its end on, so here from the third second on. */
 const SESSION_MS = 13_000;
 export const USER = { username: 'weir', password: 'p-w:d' } as const;
 

@@ -10,14 +10,14 @@ import { type Admin, Kafka, logLevel } from 'kafkajs';
 const START_WITHIN_MS = 150_000;
 const JAVA = ['-Xms128m', '-Xmx128m', '-XX:+UseSerialGC', '-cp', join(PROJECT_ROOT, '.cache/services/kafka-4.3.1/*')];
 
-/** A broker that is also the controller (1), and a second broker that tests can stop (2). */
+/** Broker 1, which is also the controller, and broker 2, which tests can stop. */
 export interface TwoBrokers {
   /** The address of the first broker. */
   readonly address: string;
   readonly admin: Admin;
-  /** Stops the second broker. Resolves when its process has ended. Soon afterwards, the partitions that only it stored have no leader. */
+  /** Stops the second broker. Resolves when its process has ended. Soon afterwards, partitions whose only replica it had have no leader. */
   stopSecond(): Promise<void>;
-  /** Sends SIGSTOP to the second broker. Resolves when all its threads have stopped: on a busy machine, some run a little longer. */
+  /** Sends SIGSTOP to the second broker. Resolves when all of its threads have stopped. On a busy machine, this takes some time. */
   pauseSecond(): Promise<void>;
   continueSecond(): void;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ log.dirs=${join(first.dir, 'second')}
   const admin = adminOf(first.address);
   await admin.connect();
   await eventually('two brokers', async () => (await admin.describeCluster()).brokers.length === 2, START_WITHIN_MS);
-  // A broker is a member of the cluster before it listens. A request for the controller can be sent to any member.
+  // A broker is a member of the cluster before it listens. Clients can send requests for the controller to any member, so it must answer.
   await eventually('the second broker answers', async () => {
     const own = adminOf(`127.0.0.1:${port}`);
     await own.connect();

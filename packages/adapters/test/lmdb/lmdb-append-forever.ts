@@ -1,6 +1,6 @@
 import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 
-/** A process that tests kill. `lmdb-append-forever.ts FOLDER TOPIC` prints `offset value` for each acknowledged record. */
+/** A program that appends records until a test kills it. `lmdb-append-forever.ts FOLDER TOPIC` prints `offset value` for each acknowledged record. */
 async function main(folder: string, topic: string): Promise<void> {
   const log = await openLmdbEventLog({ folder, partitions: 1, clock: Date.now, retentionMs: () => 3600_000 });
   let next = 0;

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { openLmdbEventLog } from '../../src/lmdb/lmdb-event-log.ts';
 
 /**
- * `lmdb-append-on-request.ts FOLDER` reads numbers from standard input, one per line. For each it appends a record with that number
+ * `lmdb-append-on-request.ts FOLDER` reads numbers from standard input, one per line. For each number, it appends a record with this number
  * of bytes and prints the outcome.
  */
 async function main(folder: string): Promise<void> {

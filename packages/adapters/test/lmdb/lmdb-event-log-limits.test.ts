@@ -33,7 +33,7 @@ describe('the LMDB event log', () => {
     });
   const value = Buffer.from('x');
 
-  // A raw record of the 25 hours before an unread one can have the same idempotency key, so it is kept too.
+  // Raw records that were appended up to 25 hours before an unread one are kept too, because they can have the same idempotency key.
   test.each([
     [TOPIC_RAW, 2],
     ['long', 3],
@@ -49,7 +49,7 @@ describe('the LMDB event log', () => {
       await log.close();
       now += 2000 * HOUR_MS;
       log = await openAt(() => now);
-      // The removals of an opening log are queued before this append.
+      // Opening the log has queued its removals. This append is queued after them, so they are done when it resolves.
       await log.append('other', [{ partition: 0, value }]);
     };
     await reopened();

@@ -109,7 +109,7 @@ describe('the LMDB state store', () => {
     await insert('first', now);
     now += 1_000 * HOUR_MS;
     const before = asked;
-    // The second call begins when the sweep of the first one has ended.
+    // Each sweep calls `oldestUnreadAt` once, and a sweep begins only when the previous one has ended. So after two calls, one sweep has ended.
     await eventually('a sweep has ended', () => asked >= before + 2);
     expect(await insert('second', oldestUnreadAt)).toBe('first');
     now += 1_000 * HOUR_MS;

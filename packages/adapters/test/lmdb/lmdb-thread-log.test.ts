@@ -14,7 +14,7 @@ const PENDING_BYTES_MAX = 5_000_000;
 type OwnerCalls = Omit<LogOwner, 'logId' | 'partitionCount'>;
 type ThreadCalls = Pick<ThreadLog, 'advance' | 'changeRow'>;
 
-/** Opens a log twice: as its owner, and as another thread that sends messages to the owner. */
+/** Opens a log twice: as the thread that owns it, and as a thread that sends messages to the owner. */
 async function openBoth(folder: string) {
   const owned = await openLmdbEventLog({
     ...{ folder, partitions: 3, clock: Date.now },

@@ -30,7 +30,7 @@ test('if a job throws while it is staged, the result of its transaction is unkno
   await rm(folder, { recursive: true });
 });
 
-/** An environment after a failed write of its meta page: LMDB refuses all calls with MDB_PANIC. */
+/** An environment whose writes fail. After the first failure, all calls fail with MDB_PANIC, as after a failed write of LMDB's meta page. */
 function panicked() {
   let broken = false;
   const read = (): never[] => {

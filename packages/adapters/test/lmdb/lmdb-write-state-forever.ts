@@ -1,6 +1,6 @@
 import { openLmdbStateStore } from '../../src/lmdb/state/lmdb-state-store.ts';
 
-/** A process that tests kill. `lmdb-write-state-forever.ts FOLDER` prints the offset of each state that was written. */
+/** A program that writes state until a test kills it. `lmdb-write-state-forever.ts FOLDER` prints the applied offset after each write. */
 async function main(folder: string): Promise<void> {
   const store = await openLmdbStateStore({ folder, clock: Date.now });
   const { id: epoch } = await store.readEpoch('l', 1);

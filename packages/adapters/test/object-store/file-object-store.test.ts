@@ -74,7 +74,7 @@ test('leftovers of interrupted uploads are removed if they are old enough', asyn
   await (await open(join(folder, 'none'))).removeLeftovers(1_001_000);
 });
 
-/** Reading the first byte of this file is an input/output error (EIO). */
+/** Reading the first byte of this file fails with an input/output error (EIO). */
 const UNREADABLE = '/proc/self/mem';
 const onLinux = existsSync(UNREADABLE) ? test : test.skip;
 onLinux('errors of the disk while an object is read or listed are object_store_unavailable, not damage', async () => {

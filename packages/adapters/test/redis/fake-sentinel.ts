@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export interface FakeSentinel {
   readonly port: number;
-  /** After this call, requests for the address of the master are answered only when `releaseAnswers` is called. */
+  /** From this call until `releaseAnswers`, requests for the address of the master get no answer. */
   holdAnswers(): void;
   /** Resolves when a request for the address of the master waits for its answer. */
   asked(): Promise<void>;
@@ -89,7 +89,7 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
   };
 }
 
-/** The first complete command, an array of bulk strings, as words in lower case. `undefined` if it is incomplete. */
+/** Parses the first command, an array of bulk strings, into words in lower case. Returns `undefined` if the command is incomplete. */
 function takeCommand(received: string): { words: readonly string[]; rest: string } | undefined {
   const lines = received.split('\r\n');
   const count = 1 + 2 * Number(lines[0]?.slice(1));

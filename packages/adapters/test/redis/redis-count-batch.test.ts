@@ -12,7 +12,7 @@ describeLocal(`Redis: commands of a turn of the event loop${problem === undefine
   let limiters: readonly [RateLimiter, RateLimiter];
   const url = () => `redis://127.0.0.1:${server.port}`;
 
-  /** The number of scripts that Redis has run while `work` was done. */
+  /** Resolves with the number of scripts that Redis ran while `work` ran. */
   async function scriptsOf(work: () => Promise<unknown>): Promise<number> {
     await server.call('CONFIG', 'RESETSTAT');
     await work();

@@ -51,7 +51,7 @@ describeLocal(`epochs of the state in Redis${problem === undefined ? '' : `: ${p
     const promoted = await storeOf(replica);
     expect(await promoted.insertFirstSeen(id, [holder], WINDOW_MS)).toBeUndefined();
     expect((await promoted.readEpoch('l', 1)).id).not.toBe(id);
-    // The partition state is still there and can be continued.
+    // The new epoch continues with the partition state of the replica.
     expect((await promoted.readState('any', partition, [])).appliedTo).toBe(5);
 
     await master.call('REPLICAOF', '127.0.0.1', `${replica.port}`);

@@ -53,7 +53,7 @@ describeLive('redis', (url) => {
       expect((await limiter.take('collect', address, 1)).allowed).toBe(false);
     }
     expect(await stored('collect')).toEqual(ofBoth);
-    // Keys of the API are not client IPs, so they are not hashed.
+    // The keys of the bucket `events` are not client IPs, so they are not hashed.
     expect(await stored('events')).toEqual([`${keyPrefix}limit:events:key_1`]);
     await limiter.close();
     client.disconnect();

@@ -56,8 +56,7 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     const connection = await connect(`redis+cluster://127.0.0.1:${node.port}`);
     const { client } = connection;
     client.once('connecting', () => {
-      // Simulates that a connection ends at this moment: the pool of connections, which is private, emits `drain` whenever a connection ends
-      // and the pool is then empty.
+      // Simulates the end of the last connection at this moment: the private pool of connections then emits `drain`.
       (client as unknown as { connectionPool: NodeJS.EventEmitter }).connectionPool.emit('drain');
     });
     await node.call('CLIENT', 'KILL', 'TYPE', 'normal');
@@ -69,7 +68,7 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     ['one server', () => `redis://127.0.0.1:${server.port}`],
     ['a Cluster', () => `redis+cluster://127.0.0.1:${node.port}`],
   ])('%s: a client reconnects until it is closed', async (_, url) => {
-    // `closed` ends before `open`, so its retry would come first. When `open` answers again, a retry of `closed` would have happened already.
+    // `closed` ends before `open`, so it would also reconnect before `open`. When `open` answers again, `closed` would be connected already.
     const [closed, open] = [await connect(url()), await connect(url())];
     for (const { client } of [closed, open]) {
       client.disconnect();

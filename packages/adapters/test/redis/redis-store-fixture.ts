@@ -21,14 +21,13 @@ const withDefaults = (place: RedisPlace) => ({
   logger: createLogger('silent'),
 });
 
-/** Resolves when the store is connected. */
 export async function openConnectedStore(place: RedisPlace, keyPrefix: string): Promise<RedisStateStore> {
   const store = await openRedisStateStore({ ...withDefaults(place), keyPrefix });
   await eventually('connected', () => store.ping().then(() => true));
   return store;
 }
 
-/** Two limiters that share their keys in Redis. Resolves when both are connected: before that, each counts in memory. */
+/** Opens two limiters that share their keys in Redis. Resolves when both are connected, because an unconnected limiter counts in memory. */
 export async function openConnectedLimiters(place: RedisPlace): Promise<readonly [RateLimiter, RateLimiter]> {
   const keyPrefix = `test-${randomUUID()}:`;
   const open = () => openRedisRateLimiter({ ...withDefaults(place), keyPrefix, salt: () => 'salt' });

@@ -15,7 +15,7 @@ import { openConnectedLimiter, openConnectedStore, openRedisStoreFixture } from 
 const problem = localProblem('redis');
 const describeLocal = problem === undefined ? describe : describe.skip;
 const SLOTS_MAX = '16383';
-/** The number of calls. While they are made, the client makes several attempts to connect. */
+/** A number of calls that is large enough for several attempts to connect during these calls. */
 const CALLS = 2_000;
 
 describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' : `: ${problem}`}`, () => {
@@ -128,7 +128,7 @@ describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' 
       const store = await openConnectedStore(place, 'hanging:');
       const before = await connectionsTo(server);
       const hanging = server.call('DEBUG', 'SLEEP', '4');
-      // The first call can arrive before the command that blocks the server.
+      // The first call can arrive before DEBUG SLEEP blocks the server. So the test repeats the call until it fails.
       await eventually('a call times out', async () => {
         await expect(store.claimKeys([key])).rejects.toMatchObject({ code: 'state_store_unavailable' });
         return true;

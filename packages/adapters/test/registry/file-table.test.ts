@@ -80,10 +80,10 @@ describe('a table in one file', () => {
   test('a row is applied when the new file has it, also if the old bytes could not be overwritten', async () => {
     const table = (await openFileTable(path)).open();
     rmSync(path, { force: true });
-    // /dev/full does not support sync, so overwriting the old bytes fails.
+    // The file of the table is a link to /dev/full. This device does not support sync, so overwriting the old bytes fails.
     symlinkSync('/dev/full', path);
     await expect(table.put('a', '1')).rejects.toMatchObject({ code: 'event_log_unavailable' });
-    // The old file still has a name. It must be overwritten before the table can be opened again.
+    // The old file still exists under a second name. Opening the table again tries to overwrite it, and fails too.
     await expect(rowsOf()).rejects.toMatchObject({ code: 'event_log_unavailable' });
     rmSync(`${path}.old`);
     expect([...table.entries()]).toEqual(await rowsOf());

@@ -7,29 +7,28 @@ import { readEdges } from '../kafka-offsets.ts';
 import { type BrokerPlace, withPartitionErrors } from '../kafkajs-private.ts';
 
 /**
- * How long a broker waits for records before it sends an empty answer. The fetcher sends one request at a time to each broker, so a
- * new source can wait this long before its first request is sent.
+ * How long a broker waits for records before it sends an empty answer. The fetcher sends only one request at a time to each broker. So the
+ * first request for a new source can be sent this much later.
  */
 const MAX_WAIT_MS = 200;
 const REQUEST_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_PAUSE_MS = 100;
 const OFFSET_OUT_OF_RANGE = 1;
 /**
- * If a broker refuses to read a partition, the fetcher repeats the request after `RETRY_PAUSE_MS`. It reports only every 50th consecutive
- * refusal to the consumer.
+ * If a broker refuses to read a partition, the fetcher repeats the request after `RETRY_PAUSE_MS`. Of consecutive refusals, it reports only every
+ * 50th to the consumer.
  */
 const REFUSALS_REPORTED_EACH = 50;
 
-/** One partition that is consumed, and the callbacks of its consumer. */
 export interface FetchSource {
   readonly topic: string;
   readonly partition: number;
   readonly fetchBytesMax: number;
   /** The next offset to fetch; `undefined` while the source needs no more records. */
   wanted(): number | undefined;
-  /** Receives the records from `offset` on, or none, and the high watermark `end`. Some older records can come first. */
+  /** Receives the records from `offset` on, or none, and the high watermark `end`. Records below `offset` can come first. */
   deliver(offset: number, messages: readonly KafkaMessage[], end: number): void;
-  /** Called if the wanted offset is not in the log: it is below `first` or above `end`. */
+  /** Called if the wanted offset is not in the partition: it is below `first` or above `end`. */
   outOfRange(offset: number, first: number, end: number): void;
   onError(error: unknown): void;
 }
@@ -59,7 +58,7 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   const busy = new Set<number>();
   const refusals = new WeakMap<FetchSource, number>();
   let pumping = false;
-  /** True if `pump` was called while it was running. It then runs once more, because another source may need records. */
+  /** Set by each call of `pump`. If `pump` is already running, it then does one more round, because another source may need records. */
   let askedAgain = false;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -148,14 +147,14 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     } catch (error) {
       if (!closed) for (const source of wanted.keys()) source.onError(error);
       link.refreshLeaders();
-      // The leader stays busy meanwhile. Otherwise each `wake` would connect to a broker that refuses connections.
+      // The leader stays in `busy` during the pause. Otherwise each `wake` would connect again to a broker that refuses connections.
       await pause(RETRY_PAUSE_MS, undefined, { ref: false });
     }
     busy.delete(leader.nodeId);
     if (retry === undefined) void pump();
   }
 
-  /** Requests new metadata, because the leader may have moved. Reports only refusals that persist. */
+  /** Requests new metadata, because the leader may have moved. Reports every 50th consecutive refusal. */
   function refused(source: FetchSource, code: number): void {
     retryWithNewLeaders();
     const count = (refusals.get(source) ?? 0) + 1;

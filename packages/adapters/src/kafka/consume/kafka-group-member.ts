@@ -7,7 +7,7 @@ import { brokerErrorType, eventLogUnavailable, rootCause } from '../kafka-errors
 import type { KafkaLink } from '../kafka-link.ts';
 import { AssignerProtocol, findCoordinator, type GroupBroker } from '../kafkajs-private.ts';
 
-/** The broker removes a member that sends no heartbeat for this long. 6 s is the minimum with the default settings of a broker. */
+/** The broker removes a member that sends no heartbeat for this long. With a broker's default settings, 6 s is the minimum. */
 const SESSION_TIMEOUT_MS = 6000;
 /** How long a rebalance waits for a member that is closing its partitions. */
 const REBALANCE_TIMEOUT_MS = 60_000;
@@ -16,7 +16,7 @@ const RETRY_PAUSE_MS = 200;
 const COMMIT_DEADLINE_MS = 5000;
 const PROTOCOL = 'weir-round-robin';
 
-/** The result of one rebalance for this member. Commits carry its generation, and brokers refuse them after the next rebalance. */
+/** The result of one rebalance for this member. Commits contain its generation, so brokers refuse them after the next rebalance. */
 export interface Session {
   readonly generationId: number;
   readonly memberId: string;
@@ -29,18 +29,18 @@ export const HEARTBEAT_TIMEOUTS: KafkaTimeouts = { connectionTimeoutMs: 1000, re
 export interface GroupMemberOptions {
   readonly link: KafkaLink;
   /**
-   * Only for heartbeats, with `HEARTBEAT_TIMEOUTS`. A broker answers the requests of one connection in their order, and a busy broker can need
-   * seconds for a commit.
+   * Connections only for heartbeats, with `HEARTBEAT_TIMEOUTS`. A broker answers the requests of one connection in their order, and a busy broker
+   * can need seconds for a commit. On a shared connection, heartbeats would wait for it.
    */
   readonly heartbeatLink: KafkaLink;
   readonly topic: string;
   readonly groupId: string;
   /**
-   * Called after a rebalance. Resolves when work on the partitions has begun. If it rejects, this member calls `onError` and joins
-   * the group again.
+   * Called after a rebalance. Must resolve when work on the partitions has begun. If it rejects, this member calls `onError` and joins the group
+   * again.
    */
   assigned(session: Session): Promise<void>;
-  /** Called at the end of each session: before this member joins again or leaves the group. Resolves when the work on all partitions has ended. */
+  /** Called before this member joins again or leaves the group. Must resolve when the work on all partitions has ended. */
   revoked(): Promise<void>;
   onError(error: unknown): void;
 }
@@ -54,10 +54,10 @@ export interface GroupMember {
   close(): Promise<void>;
 }
 
-/** Broker errors which mean that this client is not, or is no longer, a member of this generation. */
+/** Broker errors which mean that this client is not a member of this generation, or no longer. */
 const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID', 'REBALANCE_IN_PROGRESS']);
 
-/** Joins a consumer group and stays a member until `close`. kafkajs-private.ts says why this does not use kafkajs's consumer. */
+/** Joins a consumer group and stays a member until `close`. kafkajs-private.ts says why Weir does not use kafkajs's consumer. */
 export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   const { link, heartbeatLink, topic, groupId } = options;
   const closing = new AbortController();
@@ -67,7 +67,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   let heardAt: number | undefined;
   let leaveJoin: () => void = () => undefined;
 
-  /** Runs `work` with the coordinator of the group. After an error that is not in `LOST`, the next call looks the coordinator up again. */
+  /** Runs `work` with the coordinator of the group. After an error that is not in `LOST`, the next call finds the coordinator again. */
   function withCoordinator<T>(
     work: (broker: GroupBroker) => Promise<T>,
     { over = link, patienceMs = 0 }: { readonly over?: KafkaLink; readonly patienceMs?: number } = {},
@@ -110,8 +110,8 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   }
 
   /**
-   * Settles as `joining` does, but rejects when `close` is called. A join lasts until the slowest member has closed its partitions.
-   * `close` does not wait for that if the member has an ID: it abandons the connection of the join and leaves the group over a new one.
+   * Settles as `joining` does, but rejects when `close` is called. A join lasts until the slowest member has closed its partitions, and `close`
+   * must not wait for that. After the rejection, this member leaves the group over a new connection, for which it must already have a member ID.
    */
   function unlessLeft<T>(joining: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -121,7 +121,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     });
   }
 
-  /** Sends heartbeats until the session is over, and resolves with the reason. Broker failures do not end the session. */
+  /** Sends heartbeats until the session is over. Resolves with the reason. Failures of a broker do not end the session. */
   async function keepAlive(session: Session, until: AbortSignal): Promise<string> {
     let failures = 0;
     while (!until.aborted) {
@@ -138,7 +138,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         if (LOST.has(type)) return type;
         options.onError(eventLogUnavailable(`cannot send a heartbeat in group ${groupId}`, error));
         failures += 1;
-        // The first heartbeat over a new connection is sent at once, because little of the session timeout is left.
+        // After a first failure, the next heartbeat is sent at once, because little of the session timeout is left.
         if (failures === 1) continue;
       }
       await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);
@@ -146,7 +146,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     return 'closing';
   }
 
-  /** Closes the partitions while heartbeats continue: without heartbeats the broker would remove this member from the group. */
+  /** Closes the partitions. Sends heartbeats meanwhile: without them, the broker would remove this member from the group. */
   async function revoke(session: Session): Promise<void> {
     heardAt = undefined;
     const closed = new AbortController();
@@ -184,7 +184,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         await pause(RETRY_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
-    // Without this request, the other members would wait until the session of this member times out.
+    // Without this request, the next rebalance would begin only when the session of this member times out.
     if (memberId !== '') {
       await withCoordinator((broker) => broker.leaveGroup({ groupId, memberId })).catch(options.onError);
     }
@@ -236,7 +236,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   };
 }
 
-/** Kafka returns the offset -1 for a partition without a commit. */
+/** Converts an answer of Kafka, which contains the offset -1 for a partition without a commit. */
 export function toCommit({
   partition,
   offset,
@@ -249,7 +249,7 @@ export function toCommit({
   return [partition, Number(offset) < 0 ? undefined : { offset: Number(offset), metadata: metadata ?? '' }] as const;
 }
 
-/** Assigns partition p to the member with the number p modulo the number of members. So two members differ by at most one partition. */
+/** With n members, assigns partition p to the member with the number p modulo n. So the numbers of partitions of two members differ by at most 1. */
 function assignRoundRobin(topic: string, partitionCount: number, members: readonly string[]) {
   return members.map((memberId, index) => {
     const partitions = [];

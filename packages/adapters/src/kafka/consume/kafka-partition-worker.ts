@@ -4,7 +4,7 @@ import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { FetchSource } from './kafka-fetcher.ts';
 import { toStoredRecord } from './kafka-read.ts';
 
-/** The first offset of a partition without a commit. If retention removed that record, reading starts at the oldest remaining one. */
+/** Where reading starts if there is no commit. If retention has removed this record, reading starts at the oldest remaining record. */
 const EARLIEST = 0;
 const FETCH_BYTES_MAX = 2 * 1024 * 1024;
 const BATCH_RECORDS_DEFAULT = 4096;
@@ -22,10 +22,10 @@ export interface PartitionWorkerDeps {
   readonly wake: () => void;
 }
 
-/** Processes one assigned partition: reads ahead, and calls the consumer with one batch at a time, in order. */
+/** Processes one assigned partition: fetches records ahead, and calls the consumer with one batch at a time, in order. */
 export interface PartitionWorker {
   readonly source: FetchSource;
-  /** Aborts the handle's signal; resolves when the consumer has closed. */
+  /** Aborts `PartitionHandle.signal`. Resolves when the consumer is closed. */
   stop(): Promise<void>;
 }
 
@@ -46,13 +46,13 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let commits: Promise<void> = Promise.resolve();
   let over = false;
   /**
-   * If the partition has no commit, this is true until the first successful read. Until then, records that retention has removed are not
-   * reported as a gap.
+   * True for a partition without a commit, until the first successful read. Until then, records that retention has removed are not reported as a
+   * gap: a new group begins with the oldest remaining record.
    */
   let beginning = deps.committed === undefined;
   /**
-   * True if the log ends before the next offset, so it has lost records. Reading stops, because a new record with that offset is not the
-   * one that was lost.
+   * True if the partition ends before the next offset to read: the log has lost records. Reading stops then. Otherwise it would continue with a new
+   * record that has the offset of a lost one, and would skip other new records.
    */
   let truncated = false;
 
@@ -107,7 +107,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
 
   /**
    * Retries `work` with backoff until it succeeds. Reports each failure. Resolves with undefined if the partition is revoked, or if
-   * `work` fails while a seek is pending.
+   * `work` has called `seek` and fails.
    */
   async function retrying<T>(work: () => Promise<T>): Promise<T | undefined> {
     for (let attempt = 0; !signal.aborted; attempt++) {
@@ -162,7 +162,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
       beginning = false;
       for (const message of messages) {
         const record = toStoredRecord(message);
-        // A broker returns whole batches, so the first records may be older than the requested offset.
+        // A broker returns whole batches, so the first records may have lower offsets than the requested one.
         if (record.offset < nextFetch) continue;
         buffer.push(record);
         bufferBytes += record.value.length;

@@ -14,7 +14,7 @@ interface FetchResponse {
   }[];
 }
 
-/** Reads records with one fetch, from offset `from` on. If retention has removed that record, reads from the oldest remaining record on. */
+/** Reads records with one fetch, from offset `from` on. If retention has removed the record at `from`, reads from the oldest remaining record on. */
 export async function readRecords(
   link: KafkaLink,
   topic: string,

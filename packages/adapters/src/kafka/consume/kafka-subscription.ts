@@ -6,7 +6,7 @@ import { joinKafkaGroup, type Session } from './kafka-group-member.ts';
 import { type PartitionWorker, startPartitionWorker } from './kafka-partition-worker.ts';
 
 export interface SubscribeDeps {
-  /** For joins and commits. Fetches have other connections, because a long poll would delay the requests behind it. */
+  /** Connections for joins and commits. Fetches have other connections, because a long poll delays all later requests of its connection. */
   readonly groupLink: KafkaLink;
   readonly heartbeatLink: KafkaLink;
   readonly fetchLink: KafkaLink;
@@ -16,7 +16,7 @@ export interface SubscribeDeps {
   readonly logger: Logger;
 }
 
-/** Consumes the partitions that the group assigns to this member. All of them are closed before each rebalance. */
+/** Consumes the partitions that the group assigns to this member. Before each rebalance, closes the consumers of all partitions. */
 export function subscribe(deps: SubscribeDeps, options: ConsumeOptions): Subscription {
   const { groupLink, heartbeatLink, fetchLink, topic, groupId, logger } = deps;
   const fetcher = createKafkaFetcher(fetchLink, logger);

@@ -6,13 +6,13 @@ export interface KafkaRecord {
   readonly headers: Record<string, string>;
 }
 
-/** The records of one append call for one partition. They get consecutive offsets and have the same outcome. */
+/** The records of one append call for one partition. They get consecutive offsets and one common outcome. */
 export interface AppendRun {
   readonly topic: string;
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
   readonly bytes: number;
-  /** A time of `performance.now()`, because the system clock can be set back. */
+  /** When the run must be settled: a time of `performance.now()`, because the system clock can be set back. */
   readonly deadlineAt: number;
   /** The status of the outcome, once it is known. */
   settled: RunOutcome['status'] | undefined;

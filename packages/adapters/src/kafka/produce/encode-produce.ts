@@ -4,7 +4,7 @@ import { encodeRecordBatch } from './record-batch.ts';
 
 const ACKS_ALL = -1;
 
-/** Encodes the body of a produce request, versions 3 to 7. Each entry of `batches` belongs to one partition. */
+/** Encodes the body of a produce request, versions 3 to 7. Each entry of `batches` is the list of runs for one partition. */
 export async function encodeProduce(
   batches: readonly (readonly AppendRun[])[],
   timeoutMs: number,

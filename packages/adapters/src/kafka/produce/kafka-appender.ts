@@ -9,12 +9,12 @@ import { produce } from './kafka-produce.ts';
 
 /** The maximum size of all records that wait to be sent. */
 const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
-/** The part of `max.message.bytes` that one batch of one partition may have at most. */
+/** A batch may have at most this part of `max.message.bytes`. */
 const BATCH_PART = 15 / 16;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;
 
-/** Appends runs of records. The outcomes are those of the port `EventLog`, and are known about `deadlineMs` after the call at the latest. */
+/** Appends records. The outcomes have the same meaning as in `EventLog.append`. They are known about `deadlineMs` after the call at the latest. */
 export interface KafkaAppender {
   append(topic: string, partition: number, records: readonly KafkaRecord[]): Promise<RunOutcome>;
   /** Resolves when no record waits and no request is in flight. */
@@ -25,20 +25,20 @@ export interface KafkaAppenderDeps {
   readonly link: KafkaLink;
   readonly deadlineMs: number;
   /**
-   * How long a leader waits for its followers. It must be shorter than the link's request timeout; otherwise the response comes
-   * too late.
+   * How long a leader waits for its followers. It must be shorter than the request timeout of `link`: otherwise the request times out before the
+   * leader answers.
    */
   readonly replicationTimeoutMs: number;
   readonly compression: KafkaCompression;
-  /** `max.message.bytes` of a topic (infra/kafka/topics.json): the broker refuses larger batches. */
+  /** Returns `max.message.bytes` of a topic (infra/kafka/topics.json). The broker refuses larger batches. */
   readonly messageBytesMax: (topic: string) => number;
   readonly logger: Logger;
 }
 
 /**
- * Sends one request at a time to each leader. Records that arrive meanwhile go into the next request, so batches grow with the
- * load, and the order of the records is kept. When a broker hangs, only the outcome of the request in flight is unknown. The
- * records that wait behind it are certainly not in the log.
+ * Sends one request at a time to each leader. Records that arrive meanwhile are sent with the next request. So batches grow with the
+ * load, and the records keep their order. When a broker hangs, only the outcome of the request in flight is unknown: all other
+ * records for this broker are certainly not in the log.
  */
 export function createKafkaAppender({
   link,
@@ -49,17 +49,17 @@ export function createKafkaAppender({
   logger,
 }: KafkaAppenderDeps): KafkaAppender {
   /**
-   * The runs (records of one append call for one partition) that must be sent, or sent again because nothing of them was stored. The runs of one
-   * partition are in the order of arrival.
+   * The runs (records of one append call for one partition) that must be sent for the first time, or again because none of their records was
+   * stored. The runs of one partition are in the order of arrival.
    */
   let waiting: AppendRun[] = [];
   let waitingBytes = 0;
   /**
-   * The partitions (`topic/partition`) whose last batch the leader refused, until the next `tick`. Otherwise each append would send up to
-   * `REQUEST_BYTES_MAX` to the former leader again.
+   * The partitions (`topic/partition`) whose last batch the leader refused. Nothing is sent to them until the next `tick`. Otherwise each append
+   * would send up to `REQUEST_BYTES_MAX` again to a broker that is no longer the leader.
    */
   const resting = new Set<string>();
-  /** The runs of the request for each leader. Before `isSent`, nothing of them can be in the log. */
+  /** For each leader (node ID), the runs of its request. While `isSent` is false, none of their records can be in the log. */
   const underWay = new Map<number, { readonly runs: readonly AppendRun[]; isSent: boolean }>();
   let pumping = false;
   let pumpAgain = false;
@@ -98,7 +98,7 @@ export function createKafkaAppender({
     setTimeout(tick, RETRY_PAUSE_MS);
   }
 
-  /** Applies the deadlines, and retries what could not be sent. */
+  /** Settles the runs whose deadline has passed, and tries to send the waiting runs. */
   function tick(): void {
     ticking = false;
     resting.clear();
@@ -115,7 +115,7 @@ export function createKafkaAppender({
     else finishDrain();
   }
 
-  /** Refuses the runs whose deadline has passed, and returns the others. Call it only for runs of which nothing was sent. */
+  /** Refuses the runs whose deadline has passed. Returns the runs that are not settled. Call it only for runs that were not sent. */
   function unexpired(runs: readonly AppendRun[]): AppendRun[] {
     const now = performance.now();
     for (const run of runs) if (run.deadlineAt <= now) run.settle(refused('the broker could not be reached in time'));
@@ -134,14 +134,14 @@ export function createKafkaAppender({
     }
   }
 
-  /** Removes runs whose leader is idle from `waiting`, for each leader as many as one request may contain. Returns them by leader. */
+  /** Takes from `waiting` the runs for leaders without a running request, as many as one request may contain. Returns them by leader. */
   function takeReady(leaderOf: Leaders): Map<BrokerPlace, AppendRun[]> {
     const ready = new Map<BrokerPlace, AppendRun[]>();
     const bytes = new Map<BrokerPlace, number>();
     const full = new Set(resting);
     const left: AppendRun[] = [];
     const batchBytes = new Map<string, number>();
-    // After a pause of the process, this can run before `tick`. An expired record must not be sent, because its caller may have given up.
+    // If the process was paused, this can run before `tick`. Runs whose deadline has passed must not be sent, because the caller may have given up.
     for (const run of unexpired(waiting)) {
       const leader = leaderOf(run.topic, run.partition);
       const id = idOf(run);
@@ -177,7 +177,7 @@ export function createKafkaAppender({
     let abandoned = false;
     try {
       again = await link.runOn(leader, async (broker) => {
-        // These runs were already put back into `waiting`. If they were also sent here, they would be stored twice.
+        // `abandoned` means that these runs were put back into `waiting`. If they were also sent here, they would be stored twice.
         if (abandoned) throw new Error('abandoned before anything was sent');
         const sent = unexpired(runs);
         if (sent.length === 0) return [];
@@ -192,7 +192,7 @@ export function createKafkaAppender({
       if (!request.isSent || nothingWasSent(error)) {
         again = runs;
         request.isSent = false;
-        // The leader stays busy meanwhile. Otherwise each append would connect to a broker that refuses connections.
+        // The leader stays in `underWay` during the pause. Otherwise each append would connect again to a broker that refuses connections.
         await pause(RETRY_PAUSE_MS);
       } else for (const run of runs) run.settle({ status: 'unknown', reason: rootCause(error).message });
     }

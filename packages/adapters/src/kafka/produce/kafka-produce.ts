@@ -20,9 +20,9 @@ interface ProduceResponse {
 }
 
 /**
- * Sends runs to the leader of their partitions in one request, with one batch per partition. The leader waits `replicationTimeoutMs` for
- * its followers; after that the outcome is unknown. Returns the runs that the leader refused and that may be sent again. Settles all other
- * runs. Rejects, without settling a run, when there was no answer.
+ * Sends runs to the leader of their partitions in one request, with one batch per partition. If the followers have not acknowledged within
+ * `replicationTimeoutMs`, the outcome is `unknown`. Returns the runs that the leader refused and that may be sent again. Settles all other
+ * runs. If there is no answer, rejects without settling a run.
  */
 export async function produce(
   broker: Broker,
@@ -68,8 +68,8 @@ function settleStored(batch: readonly AppendRun[], base: number): void {
 
 /**
  * Settles the runs of a batch that failed, or returns them if they may be sent again. `written` is true if the leader had
- * assigned an offset to the batch before it failed. Then the batch is not sent again, because the followers may have it. A
- * leader that is replaced while it waits for its followers answers NOT_LEADER_OR_FOLLOWER too.
+ * assigned an offset to the batch before it failed. Such a batch must not be sent again, because the followers may have stored it. This can
+ * happen with every error code: a leader that is replaced while it waits for its followers answers NOT_LEADER_OR_FOLLOWER.
  */
 function settleFailed(batch: readonly AppendRun[], code: number, written: boolean): readonly AppendRun[] {
   const refusal = written ? undefined : knownRefusal(code);

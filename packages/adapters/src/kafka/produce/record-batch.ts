@@ -8,7 +8,6 @@ const LENGTH_FROM = 12;
 const CRC_AT = 17;
 const CRC_FROM = 21;
 const MAGIC = 2;
-/** The longest varint of a 32-bit number has five bytes. */
 const VARINT_BYTES_MAX = 5;
 
 /**
@@ -48,7 +47,7 @@ function writeHeader(batch: Buffer, end: number, count: number, timeMs: number, 
   batch.writeInt32BE(count - 1, 23);
   batch.writeBigInt64BE(BigInt(timeMs), 27);
   batch.writeBigInt64BE(BigInt(timeMs), 35);
-  // There is no idempotent producer, so producer ID, epoch and sequence are -1.
+  // Weir does not use Kafka's idempotent producer, so producer ID, epoch and sequence are -1.
   batch.writeBigInt64BE(-1n, 43);
   batch.writeInt16BE(-1, 51);
   batch.writeInt32BE(-1, 53);
@@ -64,7 +63,7 @@ function encodeRecords(records: readonly KafkaRecord[]): Encoded {
   for (const [index, { key, value, headers }] of records.entries()) {
     at = writeVarint(batch, sizes[index] ?? 0, at);
     batch[at++] = 0;
-    // The difference between the timestamps of the record and of the batch. It is 0: all records have the timestamp of the batch.
+    // The timestamp of the record, as the difference from that of the batch: 0.
     batch[at++] = 0;
     at = writeVarint(batch, index, at);
     at = writeBytes(batch, key, at);
@@ -110,7 +109,7 @@ function writeText(into: Buffer, text: string, at: number): number {
   return from + into.write(text, from);
 }
 
-/** The number of bytes of a varint in zigzag encoding, which keeps small negative numbers short too. */
+/** The number of bytes of a varint in zigzag encoding. With this encoding, small negative numbers are short too. */
 function varintBytes(value: number): number {
   let rest = ((value << 1) ^ (value >> 31)) >>> 0;
   let bytes = 1;

@@ -1,21 +1,21 @@
 import type { Logger } from '@weir/runtime/logger';
 import type { RunOutcome } from './append-run.ts';
 
-/** Finds out that a topic was deleted and created again while this process appends to it: its offsets begin at 0, and it has another ID. */
+/** Detects that a topic was deleted and created again while this process appends to it: the new topic has another ID, and its offsets begin at 0. */
 export interface ReplacedTopic {
   /**
-   * Appends `count` records with `append`. If they get lower offsets than earlier ones, the topic was replaced. The outcome is then `unknown`,
-   * because the records are in the new topic, and all later appends of this process are refused.
+   * Appends `count` records with `append`. If they get lower offsets than earlier records, the topic was replaced. The outcome is then `unknown`,
+   * because the records are in the new topic. All later appends of this process are then refused.
    */
   append(partition: number, count: number, append: () => Promise<RunOutcome>): Promise<RunOutcome>;
-  /** Compares the ID of the topic with the present one. If they differ, later appends of this process are refused. */
+  /** `id`: the present ID of the topic. If the topic had another ID when the log was created, all later appends of this process are refused. */
   compare(id: string | undefined): void;
   /** Why appends are refused. Undefined if the topic was not replaced. */
   problem(): string | undefined;
 }
 
 export function watchForReplacement(topic: string, topicId: string | undefined, logger: Logger): ReplacedTopic {
-  /** For each partition, one past the highest offset that this process has received. */
+  /** For each partition, one past the highest offset that a record of this process has got. */
   const ends = new Map<number, number>();
   let problem: string | undefined;
 
@@ -37,7 +37,7 @@ export function watchForReplacement(topic: string, topicId: string | undefined, 
     },
     async append(partition, count, append) {
       if (problem !== undefined) return { status: 'refused', reason: problem };
-      // The end before the request: answers of two leaders can arrive in another order than their appends.
+      // Reads the end before the request: after a change of the leader, the answers of two leaders can arrive in another order than their appends.
       const end = ends.get(partition) ?? 0;
       const outcome = await append();
       if (outcome.status !== 'stored') return outcome;

@@ -32,7 +32,7 @@ export function liveText(rows: ExpiringRows, key: string, now: number): string |
   return row === undefined || rowExpiresAt(row) <= now ? undefined : rowText(row);
 }
 
-/** Removes rows. Resolves when none of the tables has a row with one of the keys. */
+/** Removes the rows with these keys from each of the tables. Resolves when they are removed. */
 export async function removeRows(
   keys: readonly string[],
   tables: readonly ExpiringRows[],
@@ -47,7 +47,7 @@ export async function removeRows(
 
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_ROWS_MAX = 500;
-/** A sweep has up to this many rounds: a further one follows at once if more than a tenth of the scanned rows had expired. */
+/** The maximum number of rounds in a sweep. After a round, the next one follows at once if more than a tenth of the scanned rows had expired. */
 const SWEEP_ROUNDS_MAX = 20;
 
 export interface Sweep {
@@ -56,11 +56,11 @@ export interface Sweep {
 
 export interface SweptTable {
   readonly rows: ExpiringRows;
-  /** Resolves with a time. Expired rows are kept too if their expiry time is after this time. If the promise rejects, nothing is removed. */
+  /** Resolves with a time. A row whose expiry time is later is kept, even if it has expired. If the promise rejects, the sweep removes nothing. */
   readonly keptAfter?: () => Promise<number>;
 }
 
-/** Scans all rows in a loop, up to `SWEEP_ROWS_MAX` per table and transaction, and removes the expired ones. */
+/** Removes expired rows. Each round scans the next `SWEEP_ROWS_MAX` rows of each table, in one transaction. After the last row, it starts again. */
 export function startSweep(swept: readonly SweptTable[], writes: WriteQueue, clock: () => number): Sweep {
   const tables = swept.map(({ rows }) => rows);
   const positions = tables.map(() => '');

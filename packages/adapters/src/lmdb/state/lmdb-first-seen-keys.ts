@@ -8,7 +8,7 @@ export interface FirstSeenKeys {
   overwriteFirstSeen(records: readonly FirstSeenKey[], windowMs: number): Promise<void>;
 }
 
-/** Upper bound of a row: a key, and `RECORDS_PER_KEY_MAX` records of at most 64 bytes. */
+/** Upper bound of a row: an idempotency key, and `RECORDS_PER_KEY_MAX` first-seen records of at most 64 bytes. */
 const ROW_BYTES_MAX = 1024;
 
 interface FirstSeen {
@@ -17,13 +17,13 @@ interface FirstSeen {
 }
 
 /**
- * The number of first-seen records that are kept per key. A key can have one in each window. The older ones are kept so that an old record
- * gets the same result when it is repeated.
+ * The maximum number of first-seen records per idempotency key. A key has one first-seen record in each window of `windowMs`. Older ones are kept
+ * for old records that are processed again: such a record must get the same result as before.
  */
 const RECORDS_PER_KEY_MAX = 8;
 
 /**
- * Rows expire `keptMs` after they were written. The clock is used only for this expiry: whether a record is a duplicate depends on
+ * Rows expire `keptMs` after they were written. The clock is used only for this expiry. Whether a record is a duplicate depends only on
  * the `receivedAt` of the records.
  */
 export function createFirstSeenKeys(
@@ -32,7 +32,7 @@ export function createFirstSeenKeys(
   clock: () => number,
   keptMs: number,
 ): FirstSeenKeys {
-  /** The new list of first-seen records of each idempotency key, while its write is not committed. */
+  /** For each idempotency key whose row is being written: the new list of its first-seen records. */
   const uncommitted = new Map<string, FirstSeen[]>();
 
   function firstSeenOf(id: string): FirstSeen[] {
@@ -78,7 +78,8 @@ export function createFirstSeenKeys(
         changed.set(id, next);
         return record;
       });
-      // Waits for a write even if this call changed nothing, because its result may depend on an uncommitted insert of another call.
+      // Even if this call changes nothing, its result can depend on an insert of another call that is not committed yet. This write, which is
+      // empty then, ends after that insert.
       if (uncommitted.size > 0) await write(changed);
       return answers;
     },

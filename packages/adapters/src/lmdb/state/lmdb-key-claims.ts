@@ -11,7 +11,7 @@ export interface KeyClaims {
 
 interface Pending {
   readonly owner: string;
-  /** When the claim expires, in Unix milliseconds; infinity while the confirmation is being written. */
+  /** When the claim expires, in Unix milliseconds; `Infinity` while `confirm` writes its row. */
   until: number;
 }
 
@@ -25,7 +25,7 @@ export function siteKey(item: { readonly siteId: string; readonly key: string })
 
 const REMOVED_AT_ONCE_MAX = 1_000;
 
-/** Removes the rows of all keys of a site. Keys that are added meanwhile may stay. */
+/** Removes the rows of all idempotency keys of a site. Rows that are added while this runs may stay. */
 export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes: WriteQueue): Promise<void> {
   // The character `0` follows the slash in ASCII, so this range contains exactly the keys that begin with `<site>/`.
   for (let start = `${siteId}/`; ; ) {
@@ -37,7 +37,7 @@ export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes:
   }
 }
 
-/** Pending claims are kept in memory only. If the process ends, the requests to which the claims belong end too. */
+/** Pending claims are only in memory. They may be lost when the process ends, because their requests end too. */
 export function createKeyClaims(
   rows: ExpiringRows,
   writes: WriteQueue,
@@ -51,7 +51,10 @@ export function createKeyClaims(
     return held !== undefined && held.until > now ? held : undefined;
   }
 
-  /** All claims have the same duration, so they expire in the order of the map. A claim that is being confirmed ends the loop early. */
+  /**
+   * All claims have the same duration, so they expire in the order of the map. A claim that `confirm` is writing does not expire and stops this
+   * loop. The expired claims after it are removed by a later call.
+   */
   function forgetExpired(now: number): void {
     for (const [id, held] of pending) {
       if (held.until > now) break;

@@ -11,7 +11,7 @@ export interface PartitionStates {
   remove(partition: RawPartition, keys: readonly string[]): Promise<void>;
 }
 
-/** LMDB limits the length of keys and forbids zero bytes. Keys that break one of these rules are replaced by their SHA-256. */
+/** LMDB limits the length of keys and forbids zero bytes. A key that is longer, or contains a zero byte, is replaced by its SHA-256. */
 const KEY_CHARS_MAX = 400;
 
 export function createPartitionStates(
@@ -20,7 +20,7 @@ export function createPartitionStates(
   writes: WriteQueue,
   clock: () => number,
 ): PartitionStates {
-  /** Offsets that were applied in the running transaction, by partition. */
+  /** The applied offset of each partition that has a write in the running transaction. */
   const applying = new Map<string, number>();
 
   return {
@@ -35,7 +35,7 @@ export function createPartitionStates(
       let storedAt = 0;
       try {
         const stage = (): void => {
-          // The applied offset is compared within the transaction, because all earlier transactions have ended by then.
+          // Compares the offset here, within the transaction: all earlier transactions have ended, so the stored offset is up to date.
           storedAt = applying.get(id) ?? applied.get(id) ?? 0;
           if (storedAt < from || storedAt >= to) return;
           storedAt = to;

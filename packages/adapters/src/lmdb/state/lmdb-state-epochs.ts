@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RawPartition, StateEpoch } from '@weir/ports/state-store';
 
 /**
- * Epochs of the state store (`ports/state-store.ts`): a new epoch begins when content may have been lost. Only one process opens
- * this store. Content can be lost only while the store is closed, so each opening begins a new epoch.
+ * Epochs of the state store (`readEpoch` in ports/state-store.ts): a new epoch begins when content may have been lost. Only one process opens
+ * the embedded store. Content can be lost only while the store is closed, so each opening begins a new epoch.
  */
 export interface StateEpochs {
   read(logId: string, partitions: number): StateEpoch;

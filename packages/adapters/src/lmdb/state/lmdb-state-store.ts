@@ -20,16 +20,16 @@ export interface LmdbStateStoreConfig {
   readonly folder: string;
   readonly clock: () => number;
   /**
-   * How long first-seen keys are kept: the window of idempotency keys plus the longest time between the receipt and the processing
-   * of a raw record. Default 96 h: 24 h plus the default retention.
+   * How long first-seen keys are kept. This must be the window of idempotency keys (24 h) plus the longest time between the receipt and the
+   * processing of a raw record, which is the retention of `events.raw`. Default 96 h: 24 h plus the default retention.
    */
   readonly firstSeenKeptMs?: number;
   /**
-   * The time at which the oldest raw record that the enricher has not processed was appended; `Infinity` if there is none. First-seen keys that can
-   * show that this record is a duplicate are kept for longer than `firstSeenKeptMs`. Default: `Infinity`.
+   * Resolves with the time at which the oldest raw record that the enricher has not processed was appended; `Infinity` if there is none.
+   * First-seen keys that can show that this record is a duplicate are kept for longer than `firstSeenKeptMs`. Default: `Infinity`.
    */
   readonly oldestUnreadAt?: () => Promise<number>;
-  /** Limit of pending claims; further claims are refused. Default 100,000. */
+  /** The maximum number of pending claims. Further claims are refused. Default 100,000. */
   readonly pendingClaimsMax?: number;
   readonly disk?: DiskSpace | undefined;
 }
@@ -38,9 +38,9 @@ const FIRST_SEEN_KEPT_MS = 96 * 3600_000;
 const PENDING_CLAIMS_MAX = 100_000;
 
 /**
- * The state store in LMDB. It is a cache of the log, so no call waits for an fsync. Changes survive `kill -9`. After a power loss, the
- * store is emptied, and the enricher computes the state from the log again. While no process has the store open, its folder may be deleted
- * or replaced by an older copy: each opening begins a new epoch.
+ * The state store in LMDB. It is a cache of the event log, so no call waits for an fsync. Changes survive `kill -9`. After a power loss, the
+ * next opening empties the store, and the enricher computes the state from the log again. While no process has the store open, its folder may be
+ * deleted or replaced by an older copy: each opening begins a new epoch (docs/glossary.md).
  */
 export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<StateStore> {
   const { folder, clock } = config;
@@ -158,7 +158,7 @@ async function openEnvironment(folder: string): Promise<RootDatabase> {
     const env = open({ path: folder, noSync: true, eventTurnBatching: false, maxDbs: 8 });
     if (isCutShort(join(folder, 'data.mdb'), env)) {
       await env.close();
-      // The marker still says that the files are being opened, so the next call wipes them.
+      // The marker file still contains the mark of `markOpening`. So in the next call, `isTrusted` returns false, and the files are deleted.
       return await openEnvironment(folder);
     }
     markOpened(folder);

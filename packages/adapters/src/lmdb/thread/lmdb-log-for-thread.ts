@@ -5,8 +5,8 @@ import type { CommitStore } from '../lmdb-partition-loop.ts';
 export const BUFFER_FULL = 'the buffer of unwritten records is full';
 
 /**
- * What the thread that owns the log does for another thread of this process (lmdb-thread-log.ts). Only the owner writes: the appends and
- * commits of both threads go into the same transactions.
+ * The part of the log that another thread of this process calls (through lmdb-thread-log.ts). Only the thread that owns the log writes to the
+ * files. So the appends and commits of both threads are in the same transactions.
  */
 export interface LogForThread {
   readonly logId: string;
@@ -14,7 +14,7 @@ export interface LogForThread {
   /** Appends entries to one partition, next to each other. Resolves with the outcome of the first record of each entry. */
   appendEntries(topic: string, partition: number, entries: readonly EncodedEntry[]): Promise<readonly AppendOutcome[]>;
   commit(topic: string, group: string, partition: number, commit: Commit): Promise<void>;
-  /** Returns the end of each partition. Calls the listener after each later change of an end. */
+  /** Returns the end offset of each partition. Calls `onEnd` after each later change of an end offset. */
   follow(topic: string, onEnd: (partition: number, end: number) => void): readonly number[];
 }
 
@@ -25,7 +25,7 @@ export interface LogForThreadDeps {
   readonly commitStore: (topic: string, group: string, partition: number) => CommitStore;
   /** Returns the reason why the log accepts no append now; undefined if it accepts appends. */
   readonly refusal: () => string | undefined;
-  /** Counts bytes as unwritten until `release`. Returns false, and counts nothing, if there are too many. */
+  /** Counts bytes as unwritten until `release`. If this would exceed the limit of unwritten bytes, counts nothing and returns false. */
   readonly reserve: (bytes: number) => boolean;
   readonly release: (bytes: number) => void;
 }
@@ -39,7 +39,7 @@ export function createLogForThread(deps: LogForThreadDeps): LogForThread {
       const log = partitionOf(topic, partition);
       let refused = refusal();
       const append = (entry: EncodedEntry): Promise<AppendOutcome> | AppendOutcome => {
-        // After an entry that is refused, no later one may be stored.
+        // If an entry is refused, all later entries of this call must be refused too (`EventLog.append` in ports/event-log.ts).
         if (refused !== undefined || !reserve(entry.valueBytes)) {
           refused ??= BUFFER_FULL;
           return { status: 'refused', reason: refused };

@@ -16,14 +16,14 @@ export interface LogOwner extends TableOwner {
   readonly partitionCount: number;
   appendEntries(topic: string, partition: number, entries: readonly EncodedEntry[]): Promise<readonly AppendOutcome[]>;
   commit(topic: string, group: string, partition: number, commit: Commit): Promise<void>;
-  /** Resolves with the present ends. Later ends arrive through `ThreadLog.advance`. */
+  /** Resolves with the present end offset of each partition. Later end offsets arrive through `ThreadLog.advance`. */
   follow(topic: string): Promise<readonly number[]>;
   removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
   ping(): Promise<void>;
 }
 
 export interface ThreadLog extends EventLog {
-  /** Call it when the partition has durable records up to `end` (exclusive). From then on, these records can be read. */
+  /** Makes the records up to `end` (exclusive) visible. Call it only when they are durable. */
   advance(topic: string, partition: number, end: number): void;
   changeRow(name: string, key: string, value: string | undefined): void;
   /** The time at which the oldest record that the group has not committed was appended; `Infinity` if there is none. */
@@ -31,12 +31,12 @@ export interface ThreadLog extends EventLog {
 }
 
 /**
- * The embedded log for a thread that does not own it. It reads the files itself and sends its writes to the owner. Records become visible in
- * the order of the owner's messages: a change of a table that was made before a record was appended is applied before this record is read.
+ * The embedded log for a thread that does not own it. This thread reads the files itself and sends its writes to the owner. The owner reports
+ * changes of tables and new records in the order in which they were made. So before a record can be read, all earlier changes of tables are applied.
  */
 export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
   const { logId, partitionCount } = owner;
-  // The same file in the same process: lmdb shares the environment with the owner.
+  // The owner has the same file open in the same process, so lmdb shares one environment between both threads.
   const env = open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
   const entries: Entries = env.openDB({ name: 'entries', encoding: 'binary' });
   const ends: Ends = env.openDB({ name: 'ends' });
@@ -47,7 +47,7 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
   const tables = createOwnedTables(owner);
   let closed = false;
 
-  // A read transaction does not show what the owner commits after the transaction has begun. So each read uses a new one.
+  // A read transaction does not show what the owner commits after it has begun. So each read begins a new read transaction.
   const beforeRead = (): void => env.resetReadTxn();
 
   function partitionsOf(topic: string): Promise<readonly PartitionReads[]> {
@@ -56,7 +56,7 @@ export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
       const logs = Array.from({ length: partitionCount }, (_, partition) =>
         createPartitionReads(topic, partition, { entries, ends, beforeRead }),
       );
-      // Calls of `advance` can arrive before the answer of `follow`, and need the logs.
+      // Calls of `advance` can arrive before `owner.follow` resolves. So the partitions must be in `followed` already.
       followed.set(topic, logs);
       found = owner.follow(topic).then((present) => {
         present.forEach((end, partition) => {

@@ -1,11 +1,11 @@
 import type { LogTable } from '@weir/ports/event-log';
 import { createTableStore, type TableStore } from '../../registry/table-store.ts';
 
-/** The calls about tables to the thread or process that owns the log. A failure is `event_log_unavailable`. */
+/** The calls about tables to the thread or process that owns the log. A call that fails rejects with `event_log_unavailable`. */
 export interface TableOwner {
   /** Resolves with the present rows. Later changes arrive through `OwnedTables.changeRow`. */
   openTable(name: string): Promise<readonly (readonly [key: string, value: string])[]>;
-  /** Resolves when the change is durable. The same change arrives through `OwnedTables.changeRow` before that. */
+  /** Resolves when the change is durable. Before it resolves, the same change arrives through `OwnedTables.changeRow`. */
   putRow(name: string, key: string, value: string | undefined): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export function createOwnedTables(owner: TableOwner): OwnedTables {
   const changed = new Map<string, TableStore['apply']>();
 
   async function openStore(name: string): Promise<TableStore> {
-    /** Changes that arrive before the owner answers with the stored rows. The stored rows can be older than these changes. */
+    /** Changes that arrive before `owner.openTable` resolves. They are applied last, because the stored rows can be older. */
     const early: [key: string, value: string | undefined][] = [];
     changed.set(name, (key, value) => void early.push([key, value]));
     const stored = await owner.openTable(name);
@@ -36,7 +36,6 @@ export function createOwnedTables(owner: TableOwner): OwnedTables {
       if (table === undefined) {
         table = openStore(name);
         tables.set(name, table);
-        // The next call tries again.
         table.catch(() => tables.delete(name));
       }
       return (await table).open();
