@@ -1,6 +1,6 @@
 /**
-  * Shared state that is a cache of the log: claims of idempotency keys, first-seen keys, and the enricher's sessions and links (terms:
-  * docs/glossary.md).
+ * Shared state that is a cache of the log: claims of idempotency keys, first-seen keys, and the enricher's sessions and links (terms:
+ * docs/glossary.md).
  * If all of this state is lost, no record is lost or stored twice: the enricher computes the state from the raw records again.
  * Embedded: `packages/adapters/src/lmdb/state/lmdb-state-store.ts`. Distributed: `packages/adapters/src/redis/redis-state-store.ts`.
  * Every method except `close` rejects only with `state_store_unavailable`; the change of a rejected call may have been made.
@@ -54,9 +54,9 @@ export interface StateStore {
     windowMs: number,
   ): Promise<readonly FirstSeenKey[] | undefined>;
   /**
-    * Stores each record as the first-seen record of its key. Call it for records whose outcome is already in the log and is not a duplicate.
-    * Replaces every first-seen record of the same key that was received less than `windowMs` before or after the new one. Resolves with
-    * `false` if the epoch is over; some of the records may have been written.
+   * Stores each record as the first-seen record of its key. Call it for records whose outcome is already in the log and is not a duplicate.
+   * Replaces every first-seen record of the same key that was received less than `windowMs` before or after the new one. Resolves with
+   * `false` if the epoch is over; some of the records may have been written.
    */
   overwriteFirstSeen(epoch: string, keys: readonly FirstSeenKey[], windowMs: number): Promise<boolean>;
 

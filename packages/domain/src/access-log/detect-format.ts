@@ -6,9 +6,9 @@ import { clfHeadOf } from './clf-line.ts';
 export const DETECTION_LINES_MAX = 1000;
 
 /**
-  * Counts the layouts of the first lines. If the most frequent layout has a virtual host, returns the format of this layout. Otherwise
-  * returns `undefined`: then the first character of each line decides whether that line is JSON. The same lines give the same result, so
-  * an interrupted import continues with the same format.
+ * Counts the layouts of the first lines. If the most frequent layout has a virtual host, returns the format of this layout. Otherwise
+ * returns `undefined`: then the first character of each line decides whether that line is JSON. The same lines give the same result, so
+ * an interrupted import continues with the same format.
  */
 export function detectAccessLogFormat(lines: readonly string[]): AccessLogFormat | undefined {
   const count = { plain: 0, vhost: 0, ovh: 0 };

@@ -2,8 +2,8 @@
 export const FIRST_UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 
 /**
-  * The UTM tags that were added later. The value is the first version of the column list (records-columns.ts) that has the tag, for
-  * example `{ utm_id: 3 }`. The tags of a released version never change. Add a new tag at the end.
+ * The UTM tags that were added later. The value is the first version of the column list (records-columns.ts) that has the tag, for
+ * example `{ utm_id: 3 }`. The tags of a released version never change. Add a new tag at the end.
  *
  * To add a tag, change these files. CONTRIBUTING.md describes each step ("How to add a campaign tag"):
  * 1. Here: this list, `mapTags`, `hasCampaignTag` and `mergeCampaignTags`.

@@ -49,8 +49,8 @@ const RULES: Readonly<Partial<Record<RecordsColumn, Rule>>> = {
 const COLUMN_RULES = DUMP_COLUMNS.map((column) => ({ column, holds: RULES[column] ?? isText }));
 
 /**
-  * Checks and reads a line of a dump. Columns that an older version of dumps does not have are empty. If the line is invalid, the result
-  * is a text with the reason.
+ * Checks and reads a line of a dump. Columns that an older version of dumps does not have are empty. If the line is invalid, the result
+ * is a text with the reason.
  */
 export function readDumpedRow(line: Json | undefined): DumpedRow | string {
   if (!Array.isArray(line)) return 'must be a list of values';

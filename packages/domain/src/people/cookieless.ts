@@ -10,9 +10,9 @@ export interface CookielessVisitor {
   readonly ip: string;
   readonly userAgent: string;
   /**
-    * For an imported hit, the UTC day of its line; otherwise empty. Imported hits use the salt of the day on which they were
-    * received: the salts of the days in the file never existed or were deleted, and must not be created again. With the day of the
-    * line, the IDs of imported visitors change at midnight, like those of other cookieless visitors.
+   * For an imported hit, the UTC day of its line; otherwise empty. Imported hits use the salt of the day on which they were
+   * received: the salts of the days in the file never existed or were deleted, and must not be created again. With the day of the
+   * line, the IDs of imported visitors change at midnight, like those of other cookieless visitors.
    */
   readonly lineDay: string;
 }

@@ -10,17 +10,17 @@ import {
 
 /**
  * The columns of the ClickHouse table `records`, in the order of the values in the line of an enriched record (JSONCompactEachRow).
-  * A changed list is a new version: the columns of the previous version, followed by the new columns. Lines of two versions are never in
-  * the same insert. docs/tables.md describes the columns, except these:
+ * A changed list is a new version: the columns of the previous version, followed by the new columns. Lines of two versions are never in
+ * the same insert. docs/tables.md describes the columns, except these:
  * - `outcome`, `reason`: see outcome.ts. `rule_id`: the exclusion rule that dropped the hit, otherwise empty.
  * - `bot_reason`: why `bot` is not empty (judge-bot.ts of the enricher), otherwise empty.
  * - `detail`: JSON text, or empty. Its fields depend on the outcome:
  *   - `identify`: `{profile_id, user_id, email?, name?, image?, traits?, payment_customer_id?, signed?: true}` with only the fields
  *     that were sent; `{profile_id, user_id}` if the reason is `unlink`.
  *   - `dead`: `{topic, partition, offset, stage, error, payload}`.
-  *   - `row` of a server event: `{user_visitor?: true, visit_session?: true, number?}`. `user_visitor`: the event had no visitor ID, and
-  *     got the visitor of its user. `visit_session`: the event had no session ID, and got the session of the visit. `number`: the text
-  *     of a value that was sent as a JSON number which a Float64 rounds.
+ *   - `row` of a server event: `{user_visitor?: true, visit_session?: true, number?}`. `user_visitor`: the event had no visitor ID, and
+ *     got the visitor of its user. `visit_session`: the event had no session ID, and got the session of the visit. `number`: the text
+ *     of a value that was sent as a JSON number which a Float64 rounds.
  *   - any outcome of a redriven record has the last field `redriven: {log, partition, offset, attempt, at}` (redriven.ts).
  *   - any other `row`: `{session_moved: true}` if earlier rows of its visitor contain the old ID of a session whose ID has changed.
  */

@@ -10,7 +10,7 @@ import { addressText, addressWords, WORDS_MAX } from '../net/address-words.ts';
  * A word of 32 bits is written as 6 characters of base64url, of which the last 4 bits are zero. The keystream is AES-256-CTR with the IV
  * `nonce | 3 zero bytes | counter`, and has one block for each address. It is computed for many addresses at once, because a
  * cipher object for each would cost several microseconds. Each sealer has a random nonce and uses each counter once, so no block
-  * is used twice. The key is derived from the salt of the day (docs/glossary.md): removing the salt destroys the key.
+ * is used twice. The key is derived from the salt of the day (docs/glossary.md): removing the salt destroys the key.
  */
 const VERSION = '1';
 const KEY_ID_BYTES = 6;

@@ -1,7 +1,7 @@
 /**
  * For how long the tables keep rows: `400d`, `2y` (a year has 365 days) or `forever`.
  * - `events`: rows of `events`, payments, dead letters, and records that were dropped or are duplicates
-  * - `profiles`: the profile of a user, counted from the last time at which the user or one of its visitors was seen
+ * - `profiles`: the profile of a user, counted from the last time at which the user or one of its visitors was seen
  * - `rollups`: sessions, which are sums of events
  */
 export type Keep = Readonly<Record<KeepKind, string>>;

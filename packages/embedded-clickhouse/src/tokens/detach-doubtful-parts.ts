@@ -19,9 +19,9 @@ export const DETACHED = 'detached';
 export const PREFIX = 'unacknowledged_';
 
 /**
-  * Moves the parts of a table whose insert was never acknowledged to the folder `detached` of the table. After a loss of power, such a part
-   * can be on the disk without its deduplication token. The client repeats the insert, and the engine would store the rows a second time. The
-   * engine must be closed.
+ * Moves the parts of a table whose insert was never acknowledged to the folder `detached` of the table. After a loss of power, such a part
+ * can be on the disk without its deduplication token. The client repeats the insert, and the engine would store the rows a second time. The
+ * engine must be closed.
  */
 export function detachDoubtfulParts(
   folder: string,

@@ -8,13 +8,13 @@ export const BROKEN_PREFIX = 'broken-on-start_';
 const BROKEN = new RegExp(`^${BROKEN_PREFIX}(.*?)(?:_try\\d+)?$`);
 
 /**
-  * Drops the deduplication tokens of parts that are missing, so that the inserts can be repeated. An insert first writes its token into the
-  * table's deduplication log and then renames its part. If the engine is killed between these steps, it later drops each repeat of the insert
-  * as a duplicate, although it does not have the rows.
-  *
-  * If it is known which block numbers are accepted (accepted-blocks.ts), each token above them is checked. Otherwise, the newest tokens are
-  * checked, up to the first one whose part exists. The tokens of accepted parts stay, because an erasure or the retention may have removed
-  * the rows: their insert must not store them again. The engine must be closed. Returns the number of dropped tokens.
+ * Drops the deduplication tokens of parts that are missing, so that the inserts can be repeated. An insert first writes its token into the
+ * table's deduplication log and then renames its part. If the engine is killed between these steps, it later drops each repeat of the insert
+ * as a duplicate, although it does not have the rows.
+ *
+ * If it is known which block numbers are accepted (accepted-blocks.ts), each token above them is checked. Otherwise, the newest tokens are
+ * checked, up to the first one whose part exists. The tokens of accepted parts stay, because an erasure or the retention may have removed
+ * the rows: their insert must not store them again. The engine must be closed. Returns the number of dropped tokens.
  */
 export function dropOrphanedTokens(table: TableFolder, accepted: AcceptedTable | undefined): number {
   const entries = knownTokens(readTokens(table, accepted?.tokensFrom ?? newestLog(table)).entries);

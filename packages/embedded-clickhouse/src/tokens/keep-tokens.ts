@@ -13,10 +13,10 @@ import { partsOf, type TableFolder, tableFolders } from './table-folders.ts';
 import { BEGINNING, endOfLogs, type LogPosition, logFile, logNumbers, readTokens } from './token-log.ts';
 
 /**
-  * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss
-  * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. With this object, a repair can
-  * distinguish the two: tokens of acknowledged inserts are on the disk, and parts of all other acknowledged statements have block numbers up
-  * to a recorded one (docs/decisions/0048).
+ * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss
+ * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. With this object, a repair can
+ * distinguish the two: tokens of acknowledged inserts are on the disk, and parts of all other acknowledged statements have block numbers up
+ * to a recorded one (docs/decisions/0048).
  */
 export interface TokenKeeper {
   /** Runs a statement. Resolves when the statement is done, and what a repair needs to know about it is durable. */
@@ -163,8 +163,8 @@ function highestBlock(table: TableFolder, former: number): number {
 }
 
 /**
-  * Returns a position in the logs. All tokens of block numbers above `blocks` are after it. An insert writes its token before it renames its
-  * part, under one lock of the table. So when a part has its name, all earlier inserts have written their tokens and renamed their parts.
+ * Returns a position in the logs. All tokens of block numbers above `blocks` are after it. An insert writes its token before it renames its
+ * part, under one lock of the table. So when a part has its name, all earlier inserts have written their tokens and renamed their parts.
  */
 function tokensAbove(table: TableFolder, blocks: number, former: AcceptedTable | undefined): LogPosition {
   const { entries, end } = readTokens(table, former?.tokensFrom ?? BEGINNING);

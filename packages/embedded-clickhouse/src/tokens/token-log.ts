@@ -105,8 +105,8 @@ function readLines(text: string, from: LogPosition, entries: TokenEntry[]): bool
 }
 
 /**
-  * Writes the logs after `from` again, without the damaged parts of lines. ClickHouse stops reading a log at a damaged line, and would not
-  * know the later tokens. The engine must be closed. Returns whether a log had damaged lines.
+ * Writes the logs after `from` again, without the damaged parts of lines. ClickHouse stops reading a log at a damaged line, and would not
+ * know the later tokens. The engine must be closed. Returns whether a log had damaged lines.
  */
 export function removeDamagedLines(table: TableFolder, from: LogPosition, temporary: string): boolean {
   const { entries, damaged } = readTokens(table, from);
@@ -124,8 +124,8 @@ export function removeDamagedLines(table: TableFolder, from: LogPosition, tempor
 }
 
 /**
-  * Adds lines that make ClickHouse forget tokens, as ClickHouse does when a part is dropped. The engine must be closed. Throws if the disk is
-  * full. A line can then be incomplete: the repair at the next start removes it, and adds the lines again.
+ * Adds lines that make ClickHouse forget tokens, as ClickHouse does when a part is dropped. The engine must be closed. Throws if the disk is
+ * full. A line can then be incomplete: the repair at the next start removes it, and adds the lines again.
  */
 export function dropTokens(table: TableFolder, entries: readonly TokenEntry[]): void {
   const newest = logNumbers(table).at(-1);
