@@ -11,7 +11,8 @@ export interface BatchLimits {
 /** Groups the rows of one partition into batches. Accepts each raw offset (offset in `events.raw`) once, in order, without a gap. */
 export interface Batcher {
   /**
-   * Adds a row. Returns false if a row with this raw offset was added before. Throws `event_log_damaged` if the outcome before this row is missing.
+   * Adds a row. Returns false, and does not add the row, if its raw offset is lower than `next()`: the row is then a repeat. Throws
+   * `event_log_damaged` if the outcome before this row is missing.
    */
   push(row: Row): boolean;
   /** Whether `take` would return a batch now. */

@@ -56,7 +56,7 @@ export async function refuseDeletedTopics(options: DeletedTopicsOptions): Promis
   );
 }
 
-/** Whether `events.raw` or `registry` is missing although another topic of the log exists. */
+/** Whether one of `events.raw` and `registry` is missing, or both are missing although `events.enriched` exists. */
 function isIncomplete(missing: ReadonlySet<string>): boolean {
   const identifying = [TOPIC_RAW, TABLE_REGISTRY].filter((topic) => missing.has(topic)).length;
   return identifying === 1 || (identifying === 2 && !missing.has(TOPIC_ENRICHED));

@@ -44,8 +44,8 @@ export async function readBooks(
 /**
  * Counts the rows with the outcome `dead` that a redriven record has replaced: all of them, or those that the condition selects. The column
  * `by_offset` is the raw offset of the row. The condition does not limit `redrivenTwice`.
- * Call it before `readBooks`. An insert fills `records` before `dead_letter_attempts`, so `readBooks` then also counts each row that this function
- * has counted.
+ * Call it before `readBooks`: then `readBooks` also counts the rows of all inserts that were complete when this function began. In the other order,
+ * this function could count rows of inserts that `readBooks` had not seen.
  */
 export async function readRedriven(
   { select }: Pick<Analytics, 'select'>,

@@ -12,8 +12,8 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
 export async function eraseTables(task: EraseTables): Promise<void> {
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
-  // A running insert writes to the tables one after the other. Some of its rows in other tables may have been deleted above, while its rows in
-  // `records` are not visible yet. After the wait, the refill below can read them.
+  // The rows of a running insert do not become visible in all tables at once. Some of its rows in other tables may have been deleted above, while
+  // its rows in `records` were not visible yet. After the wait, the refill below can read them.
   await task.analytics.runningInsertsEnd(task.database);
   // This comes after the wait, because a build of these days may run until then. No build begins during an erasure.
   await invalidateBuilds(task);

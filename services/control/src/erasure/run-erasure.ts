@@ -126,8 +126,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
   /**
    * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only if `ends` is not set. After a
-   * failure, call it again. It does not remove a newer site with the same ID. Such a site can exist if a process that was paused has replaced the
-   * state of a complete erasure by an older state.
+   * failure, call it again. It does not remove a newer site with the same ID: if a process that was paused has replaced the state of a complete
+   * erasure by an older state, the erasure runs again, and such a site can exist by then.
    */
   async function removeSite(): Promise<void> {
     const { siteId, removesSite } = own();

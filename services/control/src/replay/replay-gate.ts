@@ -16,8 +16,8 @@ export interface ReplayGate {
    */
   admitOutcomes(records: number, signal: AbortSignal): Promise<number>;
   /**
-   * Runs `work`, which processes admitted records. Resolves as `work` does. If the replay must rest, no more records are admitted until the rest
-   * after `work` is over.
+   * Runs `work`, which processes admitted records. Resolves as `work` does. If the replay must rest, no records are admitted from the end of `work`
+   * until a rest is over. While `work` runs, the admission of other records is delayed by at most `SLICE_ALONE_MS`.
    */
   slice<T>(work: () => Promise<T>): Promise<T>;
   /**

@@ -43,7 +43,7 @@ test.each([['stats'], ['bot'], ['bot_reason'], ['page'], ['event'], ['country'],
       const [fromHours, toHours] = SPANS[nth % SPANS.length] ?? SPANS[0];
       const query = {
         ...{ from: timeOf(fromHours), to: timeOf(toHours), bots: 'include', steps: [] },
-        // Half of the breakdowns by bot also filter by a bot. They then find visits that have rows of the bot and other rows.
+        // Half of the breakdowns by bot also filter by a bot. They find visits with rows of the bot. These visits also have other rows.
         filters: name === 'bot' && nth % 2 === 0 ? [...texts, 'bot:is:Googlebot'] : texts,
       };
       const read = await readReportRequest(SITE_OF_ROWS, query, deps, { by });

@@ -37,8 +37,8 @@ export interface KafkaAppenderDeps {
 
 /**
  * Sends one request at a time to each leader. Records that arrive meanwhile are sent with the next request. So batches grow with the
- * load, and the records keep their order. When a broker hangs, only the outcome of the request in flight is unknown: all other
- * records for this broker are certainly not in the log.
+ * load, and the records keep their order. When a broker hangs, only the outcome of the request in flight is unknown: the
+ * records that wait for this broker are certainly not in the log.
  */
 export function createKafkaAppender({
   link,
