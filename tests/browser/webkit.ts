@@ -39,8 +39,8 @@ export async function openWebKit(): Promise<DrivenBrowser> {
   };
   const options = { 'webkitgtk:browserOptions': { binary: MINI_BROWSER, args: ['--automation'] } };
   await eventually('WebKitWebDriver', () => send<object>('GET', '/status'));
-  // This request is sent only once. WebKitWebDriver has only one session. A second request during the start of the browser would break both
-  // sessions.
+  // This request is not repeated: WebKitWebDriver allows one session at a time, and a second request during the start of the browser breaks the
+  // first one too.
   const wanted = { capabilities: { alwaysMatch: options } };
   const { sessionId } = await send<{ sessionId: string }>('POST', '/session', wanted, SESSION_WITHIN_MS);
   const session = `/session/${sessionId}`;

@@ -8,8 +8,8 @@ import { FLOOD_BATCH, FLOOD_NAME, type FloodOptions, startFlood } from '../suite
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
 /**
- * The connections of a flood. Each sends batches of 500 events. If each has sent one batch, Weir has received more records than may wait for the
- * log.
+ * The number of connections of a flood. Each sends batches of 500 events. One batch of each connection is together more than the gateway accepts
+ * while the log has not stored it.
  */
 const CONNECTIONS = 64;
 const FLOOD_MS = 4_000;

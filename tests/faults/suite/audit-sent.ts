@@ -4,7 +4,7 @@ import { VISITS_WITH_WRONG_STAMPS } from '../exactly-once.ts';
 import { FLOOD_NAME } from './flood.ts';
 import type { Sent } from './visitor-load.ts';
 
-/** The result of comparing all sent records with all stored rows. `findings` names some of the records that differ. */
+/** The result of comparing all sent records with all stored rows. */
 export interface SentAudit {
   /** The number of records that Weir acknowledged, without repeats. */
   readonly acknowledged: number;
@@ -14,7 +14,7 @@ export interface SentAudit {
   readonly lost: number;
   /** The number of surplus rows: a record that is stored three times has two. */
   readonly doubled: number;
-  /** One sentence for each difference. Empty if nothing is wrong. */
+  /** One sentence for each kind of difference, with the names of a few records. Empty if nothing is wrong. */
   readonly findings: readonly string[];
 }
 

@@ -32,8 +32,8 @@ function below(max: number): number {
 }
 
 /**
- * Makes rows of 25 visitors. Many sessions of a visitor are close together, and some rows are marked as late hits (`session_moved`), so
- * that some sessions are joined.
+ * Makes rows of 25 visitors. Many sessions of a visitor are at most 30 minutes apart, so they are one session. Some rows have the mark
+ * `session_moved`, which the enricher sets on a late hit that joins sessions.
  */
 function randomRows(): readonly RowFields[] {
   return Array.from({ length: 600 }, () => {

@@ -9,8 +9,8 @@ import { listExpiredStarts } from '@weir/runtime/archive/expired-start';
 export const EXPIRED_IN_ARCHIVE = 'archive';
 
 /**
- * Lists the records of earlier event logs that the archive has deleted because of their age. `archived`: the ranges that the replay has read from the
- * archive.
+ * Lists the records that the archive has deleted because they were too old. Records of the present event log (`logId`) are not listed, only those of
+ * the event logs that were in use before it. `archived`: the ranges that the replay has read from the archive.
  */
 export async function listExpired(
   store: ObjectStore,
