@@ -191,7 +191,7 @@ function changeOf(now: Numbers, before: Numbers): object {
 
 export function expectedBreakdown(model: Model, question: Question, now: number): object {
   const { zone } = model.history;
-  const { dimension, order, limit, page } = question;
+  const { dimension, order, metrics, limit, page } = question;
   const period = periodOf(question, zone, now, model.rows);
   const numbersIn = (within: Period): ReadonlyMap<string, Numbers> => {
     const selected = select(model, question, within);
@@ -216,13 +216,17 @@ export function expectedBreakdown(model: Model, question: Question, now: number)
   const compared = question.compare === undefined ? undefined : comparedPeriod(period, question, zone);
   const before = compared === undefined ? undefined : numbersIn(compared);
   const none = numbersOf({ hits: [], visits: [] });
+  const asked = (numbers: Numbers): Partial<Numbers> =>
+    Object.fromEntries(Object.entries(numbers).filter(([name]) => metrics?.includes(name) ?? true));
   return {
     ...period,
     has_more: all.length > page * limit,
     ...(compared === undefined ? {} : { comparison: compared }),
-    rows: all
-      .slice((page - 1) * limit, page * limit)
-      .map(([value, numbers]) => ({ value, ...numbers, ...(before && { before: before.get(value) ?? none }) })),
+    rows: all.slice((page - 1) * limit, page * limit).map(([value, numbers]) => ({
+      value,
+      ...asked(numbers),
+      ...(before && { before: asked(before.get(value) ?? none) }),
+    })),
     ...leftOut(model, question, period),
   };
 }

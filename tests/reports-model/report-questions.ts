@@ -24,6 +24,8 @@ export interface Question {
   readonly filters: readonly Filter[];
   readonly dimension: string;
   readonly order: string;
+  /** The metrics of each row of a breakdown. Undefined: all. */
+  readonly metrics: readonly string[] | undefined;
   readonly limit: number;
   readonly page: number;
 }
@@ -106,6 +108,14 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
       ),
       metric: fc.constantFrom('visitors', 'visitors', ...METRICS),
       direction: fc.constantFrom('desc', 'asc'),
+      // Without metrics of visits, a breakdown uses other statements.
+      metrics: fc.constantFrom(
+        undefined,
+        undefined,
+        ['visitors'],
+        ['pageviews', 'events'],
+        ['events', 'visit_duration'],
+      ),
       part: fc.constantFrom(
         { limit: 1000, page: 1 },
         { limit: 1000, page: 1 },
@@ -148,7 +158,8 @@ function spanOf(
 
 /** The path of a question in the admin API, after the part with the site, for example `/stats?period=7d`. */
 export function pathOf(question: Question): string {
-  const { period, from, to, interval, compare, bots, explain, filters, dimension, order, limit, page } = question;
+  const { period, from, to, interval, compare, bots, explain, filters, dimension, order, metrics, limit, page } =
+    question;
   const escaped = (text: string): string => text.replace(/[\\,:]/g, '\\$&');
   const nameOf = (name: string): string =>
     name.startsWith('property:') ? `property:${escaped(name.slice('property:'.length))}` : name;
@@ -171,6 +182,7 @@ export function pathOf(question: Question): string {
   }
   add('dimension', dimension);
   add('order', order);
+  add('metrics', metrics?.join(','));
   add('limit', limit);
   add('page', page);
   return `/breakdown?${query}`;

@@ -170,6 +170,8 @@ describe('an invalid parameter is refused, and the message names it', () => {
     ['breakdown', 'dimension=property:', /^dimension must be one of/],
     ['breakdown', 'dimension=page&order=revenue', /^order must be one of/],
     ['breakdown', 'dimension=page&order=visits:up', /^order must be one of/],
+    ['breakdown', 'dimension=page&metrics=revenue', /^metrics must be a list of visitors, /],
+    ['breakdown', 'dimension=page&metrics=visits,visits', /^metrics must be a list of visitors, .* each at most once/],
     ['breakdown', 'dimension=page&limit=0', /^limit must be a whole number from 1 to 1000/],
     ['breakdown', 'dimension=page&limit=1001', /^limit must be a whole number from 1 to 1000/],
     ['breakdown', 'dimension=page&page=101', /^page must be a whole number from 1 to 100/],

@@ -5,6 +5,7 @@ import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-an
 import { breakdownReport } from '@weir/control/reports/breakdown-report';
 import { dimensionOf } from '@weir/control/reports/dimensions';
 import { BREAKDOWN_PARAMETERS, readQuery, STATS_PARAMETERS } from '@weir/control/reports/read-query';
+import { METRIC_NAMES } from '@weir/control/reports/report-metrics';
 import { readReportRequest } from '@weir/control/reports/report-request';
 import { statsReport } from '@weir/control/reports/stats-report';
 import { isDependencyError } from '@weir/domain/errors';
@@ -145,7 +146,7 @@ async function ask(analytics: Analytics, { report, query }: ReportRequest, nowMs
   if ('problem' in request) throw new Error(request.problem);
   const order = { metric: 'visitors', direction: 'desc' } as const;
   if (by === undefined) await statsReport(request.value, undefined, deps);
-  else await breakdownReport(request.value, { by, order, limit: 100, page: 1 }, deps);
+  else await breakdownReport(request.value, { by, order, limit: 100, page: 1, metrics: METRIC_NAMES }, deps);
 }
 
 async function watch(

@@ -34,12 +34,12 @@ export const dashboards: Scenario = {
 /** The reports of the overview page of the dashboard. */
 const REPORTS = [
   'stats?compare=previous_period',
-  'breakdown?dimension=page&order=visitors:desc&limit=9',
-  'breakdown?dimension=source&order=visitors:desc&limit=9',
-  'breakdown?dimension=country&order=visitors:desc&limit=300',
-  'breakdown?dimension=browser&order=visitors:desc&limit=9',
-  'breakdown?dimension=event&order=events:desc&limit=9',
-  'breakdown?dimension=bot&order=pageviews:desc&limit=9&bots=include',
+  'breakdown?dimension=page&order=visitors:desc&metrics=visitors&limit=9',
+  'breakdown?dimension=source&order=visitors:desc&metrics=visitors&limit=9',
+  'breakdown?dimension=country&order=visitors:desc&metrics=visitors&limit=300',
+  'breakdown?dimension=browser&order=visitors:desc&metrics=visitors&limit=9',
+  'breakdown?dimension=event&order=events:desc&metrics=events&limit=9',
+  'breakdown?dimension=bot&order=pageviews:desc&metrics=pageviews&limit=9&bots=include',
 ] as const;
 const PERIODS = ['24h', '7d', '30d'] as const;
 /** Each dashboard has another combination of period and filter, so that all requests differ. */

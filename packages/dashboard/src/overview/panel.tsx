@@ -84,7 +84,7 @@ interface RowsProps {
 function DimensionRows({ tab, dimension, state }: RowsProps) {
   const { t } = useTexts();
   const { site_id } = useSite();
-  const query = breakdownQuery(state, tab, dimension);
+  const query = { ...breakdownQuery(state, tab, dimension), metrics: tab.metric };
   const answer = useAdmin('breakdown', { path: { site_id }, query, refresh: true, keep: true });
   const oldness = answer.isPlaceholderData ? 'old' : undefined;
   return (

@@ -21,13 +21,13 @@ export const LESS_IS_BETTER: ReadonlySet<MetricName> = new Set(['bounce_rate']);
 
 export const metricLabel = (name: MetricName): TextKey => `metric.${name}`;
 
-export function numberOf(value: MetricValue): number | null {
-  return typeof value === 'object' && value !== null ? value.value : value;
+export function numberOf(value: MetricValue | undefined): number | null {
+  return typeof value === 'object' && value !== null ? value.value : (value ?? null);
 }
 
 /** A value as text. */
-export function formatMetric(texts: Texts, name: MetricName, value: MetricValue, isShort = false): string {
-  if (value === null) return '–';
+export function formatMetric(texts: Texts, name: MetricName, value: MetricValue | undefined, isShort = false): string {
+  if (value === null || value === undefined) return '–';
   if (typeof value === 'object') return `≈\u00a0${formatMetric(texts, name, value.value, isShort)}`;
   if (name === 'bounce_rate') return texts.percent(value);
   if (name === 'visit_duration') return texts.duration(value);

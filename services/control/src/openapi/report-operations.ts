@@ -109,7 +109,7 @@ export const REPORT_OPERATIONS = {
               has_more: { type: 'boolean' },
               rows: {
                 type: 'array',
-                items: object({ value: text, ...metrics, before: totals }, ['value', ...Object.keys(metrics)]),
+                items: object({ value: text, ...metrics, before: object(metrics, []) }, ['value']),
               },
               comparison: object(period),
               explain,

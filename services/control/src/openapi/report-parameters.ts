@@ -110,6 +110,14 @@ export const REPORT_PARAMETER_SCHEMAS: Readonly<Record<QueryName, Schema>> = {
     description: 'Default: visitors:desc.',
     schema: { ...text, pattern: `^(?:${METRIC_NAMES.join('|')})(?::(?:asc|desc))?$` },
   },
+  metrics: {
+    description:
+      'The numbers of each row, separated by commas. Default: all. A report without numbers of visits needs less time.',
+    schema: {
+      ...text,
+      pattern: `^(?:${METRIC_NAMES.join('|')})(?:,(?:${METRIC_NAMES.join('|')})){0,${METRIC_NAMES.length - 1}}$`,
+    },
+  },
   limit: { description: 'Default: 100.', schema: { type: 'integer', minimum: 1, maximum: LIMIT_MAX } },
   format: {
     description: 'Default: ndjson. For everything, only ndjson is allowed.',

@@ -1,7 +1,7 @@
 import { type BreakdownOrder, type BreakdownPage, breakdownStatement } from './breakdown-sql.ts';
 import type { Dimension } from './dimensions.ts';
 import { countExcludedRows } from './excluded-rows.ts';
-import { countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
+import { countsOf, type MetricName, type Metrics, metricsOf, NO_COUNTS, pickMetrics } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
 import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
@@ -12,12 +12,14 @@ export interface BreakdownRequest {
   readonly order: BreakdownOrder;
   readonly limit: number;
   readonly page: number;
+  /** The metrics of each row of the answer. */
+  readonly metrics: readonly MetricName[];
 }
 
 /** Answers the breakdown report: one page of the values of a dimension, each with its numbers. */
 export async function breakdownReport(
   request: ReportRequest,
-  { by, order, limit, page }: BreakdownRequest,
+  { by, order, limit, page, metrics: names }: BreakdownRequest,
   deps: ReportDeps,
 ): Promise<object> {
   const { scope, compared } = request;
@@ -43,10 +45,15 @@ export async function breakdownReport(
     ...(compared === undefined ? {} : { comparison: periodView(compared.scope) }),
     rows: rows.map(({ value, metrics }) => ({
       value,
-      ...metrics,
+      ...pickMetrics(metrics, names),
       ...(earlier === undefined
         ? {}
-        : { before: earlier.rows.find((row) => row.value === value)?.metrics ?? metricsOf(NO_COUNTS) }),
+        : {
+            before: pickMetrics(
+              earlier.rows.find((row) => row.value === value)?.metrics ?? metricsOf(NO_COUNTS),
+              names,
+            ),
+          }),
     })),
     ...(request.withExplanation ? { explain: { statements, left_out: await countExcludedRows(scope, deps) } } : {}),
   };

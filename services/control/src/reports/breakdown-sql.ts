@@ -44,7 +44,7 @@ export function breakdownStatement(
   const wanted =
     hashes === undefined ? undefined : `CAST(${parameters.put('hashes', 'Array(String)', hashes)}, 'Array(UInt64)')`;
   const sql = `${tables}
-${readsSlots(scope) ? slotNumbers(scope, by, parts, wanted) : rowNumbers(by, parts, wanted)}
+${readsSlots(scope) ? slotNumbers(scope, by, parts, wanted) : rowNumbers(scope, by, parts, wanted)}
 ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
 LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
   return { sql, params: parameters.values };
@@ -60,23 +60,29 @@ function withoutUnlisted(scope: Scope, by: Dimension): Scope {
 }
 
 /** SELECT … GROUP BY with the numbers of each value: first the rows and the visits are counted, and then both are added up. */
-function rowNumbers(by: Dimension, { hits, hitValue, begunName }: ReportParts, wanted: string | undefined): string {
+function rowNumbers(
+  { withVisits = true }: Scope,
+  by: Dimension,
+  { hits, hitValue, begunName }: ReportParts,
+  wanted: string | undefined,
+): string {
   // Values of rows are grouped by their hashes (docs/decisions/0043). A dimension of visits has few values, so they are grouped as texts.
   const isOfRows = by.scope === 'hit';
   const key = isOfRows ? `sipHash64(${hitValue(by)})` : `toString(${hitValue(by)})`;
   const hash = isOfRows ? 'value_key' : 'sipHash64(value_key)';
+  const visits = `
+  UNION ALL
+  SELECT ${begunName.key} AS value_key,${isOfRows ? ` ${begunName.text} AS value_text,` : ''}
+    ${COUNT_VISITS}
+  FROM begun
+  GROUP BY value_key`;
   return `SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, toString(${hash}) AS hash, ${SUM_FOUND}
 FROM
 (
   SELECT ${key} AS value_key,${isOfRows ? ` toString(any(${hitValue(by)})) AS value_text,` : ''}
     ${COUNT_HITS}
   FROM ${hits}
-  GROUP BY value_key
-  UNION ALL
-  SELECT ${begunName.key} AS value_key,${isOfRows ? ` ${begunName.text} AS value_text,` : ''}
-    ${COUNT_VISITS}
-  FROM begun
-  GROUP BY value_key
+  GROUP BY value_key${withVisits ? visits : ''}
 ) AS found
 ${where(by.listsEmpty ? undefined : `value_key != ${isOfRows ? NO_KEY : "''"}`, wanted && `${hash} IN ${wanted}`)}GROUP BY value_key`;
 }

@@ -15,6 +15,7 @@ export type QueryName =
   | 'interval'
   | 'dimension'
   | 'order'
+  | 'metrics'
   | 'limit'
   | 'page'
   | 'search'
@@ -39,7 +40,7 @@ const REPORT_PARAMETERS: readonly QueryName[] = [
 export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'exact', 'interval'];
 export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [
   ...REPORT_PARAMETERS,
-  ...(['exact', 'dimension', 'order', 'limit', 'page'] as const),
+  ...(['exact', 'dimension', 'order', 'metrics', 'limit', 'page'] as const),
 ];
 export const CONVERSIONS_PARAMETERS: readonly QueryName[] = [
   ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),

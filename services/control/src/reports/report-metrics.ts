@@ -47,6 +47,18 @@ export const METRIC_SQL: Readonly<Record<MetricName, string>> = {
   views_per_visit: 'views / visits',
 };
 export const METRIC_NAMES = Object.keys(METRIC_SQL) as readonly MetricName[];
+/** The metrics that a report counts from rows alone. The other ones need visits. */
+const METRICS_OF_ROWS: ReadonlySet<MetricName> = new Set(['visitors', 'pageviews', 'events']);
+
+/** Whether a report must count visits to return one of these metrics. */
+export function needsVisits(names: readonly MetricName[]): boolean {
+  return names.some((name) => !METRICS_OF_ROWS.has(name));
+}
+
+/** The metrics with these names. */
+export function pickMetrics(metrics: Metrics, names: readonly MetricName[]): Partial<Metrics> {
+  return Object.fromEntries(names.map((name) => [name, metrics[name]]));
+}
 
 export const NO_COUNTS: Counts = { visitors: 0, visits: 0, pageviews: 0, events: 0, bounces: 0, seconds: 0, views: 0 };
 

@@ -7,7 +7,8 @@ import type { Dimension } from './dimensions.ts';
 import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
-import { type AskedScope, type Scope, SESSIONS, type SlotRun } from './report-sql.ts';
+import { METRIC_NAMES, type MetricName, needsVisits } from './report-metrics.ts';
+import { ROWS_ALONE, type Scope, SESSIONS, type SlotRun } from './report-sql.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
 import { isInSlots } from './visits/slot-rows.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
@@ -52,6 +53,8 @@ export interface AskedNumbers {
   readonly by?: Dimension | undefined;
   /** The starts of the buckets, in Unix milliseconds. */
   readonly starts?: (period: Period) => readonly number[];
+  /** The metrics of the answer, and that of its order. Default: all. */
+  readonly metrics?: readonly MetricName[];
 }
 
 /**
@@ -77,12 +80,19 @@ export async function readReportRequest(
   if ('problem' in exact) return exact;
   const comparison = compare.value;
   const scopeOf = async (period: Period): Promise<Scope> => {
-    const scope = { siteId: site.siteId, period, ...rows };
+    const withVisits = needsVisits(numbers?.metrics ?? METRIC_NAMES);
+    const scope = { siteId: site.siteId, period, ...rows, withVisits };
     if (numbers === undefined) return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
-    if (readsBotsAndVisits(scope, numbers.by)) return { ...scope, visits: SESSIONS };
-    const facts = await readPeriodFacts(scope, deps.analytics);
+    const usesVisits = [numbers.by, ...scope.filters.map(({ dimension }) => dimension)].some(
+      (one) => one?.scope === 'visit',
+    );
+    // A row of a bot can have the session ID of a visit whose other rows are far from the period, and no check flags such a visit.
+    if (scope.withBots && usesVisits) return { ...scope, visits: SESSIONS };
     const isBuilt = isInSlots(scope, numbers.by, numbers.starts?.(period));
+    if (!withVisits && !usesVisits && !isBuilt) return { ...scope, visits: ROWS_ALONE };
+    const facts = await readPeriodFacts(scope, deps.analytics);
     const built = isBuilt ? slotRun(facts.days, period, exact.value === '1') : undefined;
+    if (!withVisits && !usesVisits) return { ...scope, visits: { ...ROWS_ALONE, built } };
     return { ...scope, visits: await likelySourceOf(scope, deps.analytics, facts, built) };
   };
   const [scope, compared] = await Promise.all([
@@ -92,14 +102,6 @@ export async function readReportRequest(
       : scopeOf(comparedPeriod(period.value, comparison)).then((scope) => ({ comparison, scope })),
   ]);
   return { value: { scope, compared, withExplanation } };
-}
-
-/**
- * Whether the report needs the visits of rows of bots. A row of a bot can have the session ID of a visit whose other rows are far from the period,
- * and no check flags such a visit. So the report reads visits from the view `sessions`.
- */
-function readsBotsAndVisits({ withBots, filters }: AskedScope, by: Dimension | undefined): boolean {
-  return withBots && (by?.scope === 'visit' || filters.some(({ dimension }) => dimension.scope === 'visit'));
 }
 
 function slotRun(facts: readonly DayFact[], period: Period, isExact: boolean): SlotRun | undefined {

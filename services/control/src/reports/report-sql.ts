@@ -5,7 +5,7 @@ import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
 import { doneCondition, doneList } from './visits/done-visitors.ts';
-import { type NearVisits, NO_KEY, OF_SITE } from './visits/visit-rows.ts';
+import { type NearVisits, NO_KEY, NONE_MOVED, OF_SITE } from './visits/visit-rows.ts';
 
 /** Defines which rows and visits a report counts. */
 export interface AskedScope {
@@ -14,6 +14,8 @@ export interface AskedScope {
   readonly withBots: boolean;
   /** Includes the events of Weir itself, whose names begin with `$`. No report counts them. */
   readonly withInternalEvents?: boolean;
+  /** False: the report does not count visits. It can still filter and group by dimensions of visits. Default: true. */
+  readonly withVisits?: boolean;
   readonly filters: readonly Filter[];
 }
 
@@ -44,6 +46,12 @@ export type VisitSource =
       readonly isChecked: boolean;
     };
 export const SESSIONS: VisitSource = { of: 'sessions' };
+/** For a report that uses no visits: it needs to know nothing about unusual visits near its period. */
+export const ROWS_ALONE = {
+  of: 'rows',
+  near: { moved: NONE_MOVED, hasUnstamped: false },
+  isChecked: true,
+} as const satisfies VisitSource;
 
 export function estimatesVisitors({ visits }: Scope): boolean {
   return visits.of === 'rows' && visits.built?.isEstimate === true;

@@ -6,7 +6,7 @@ import { readCount } from '../http/query-parameters.ts';
 import { type BreakdownRequest, breakdownReport } from '../reports/breakdown-report.ts';
 import { readDimension } from '../reports/dimensions.ts';
 import { BREAKDOWN_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../reports/read-query.ts';
-import { METRIC_NAMES } from '../reports/report-metrics.ts';
+import { METRIC_NAMES, type MetricName } from '../reports/report-metrics.ts';
 import { readReportRequest } from '../reports/report-request.ts';
 
 const LIMIT_DEFAULT = 100;
@@ -22,7 +22,9 @@ export async function breakdown(deps: AdminDeps, { params, http, context }: Admi
   if ('problem' in by) return invalid(by.problem);
   const report = await deps.tables.read<Checked<object>>(async (analytics) => {
     const reading = { analytics, clock: deps.clock };
-    const request = await readReportRequest(site, query.value, reading, by.value);
+    const { order, metrics } = by.value;
+    const numbers = { by: by.value.by, metrics: [order.metric, ...metrics] };
+    const request = await readReportRequest(site, query.value, reading, numbers);
     return 'problem' in request ? request : { value: await breakdownReport(request.value, by.value, reading) };
   }, context);
   return 'problem' in report ? invalid(report.problem) : ok(report.value);
@@ -36,9 +38,25 @@ function readBreakdown(query: Query): Checked<BreakdownRequest> {
   if (metric === undefined || (direction !== 'asc' && direction !== 'desc') || more.length > 0) {
     return { problem: `order must be one of ${METRIC_NAMES.join(', ')}, with :asc or :desc after it` };
   }
+  const metrics = readMetrics(query.metrics);
+  if ('problem' in metrics) return metrics;
   const limit = readCount('limit', query.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });
   if ('problem' in limit) return limit;
   const page = readCount('page', query.page, { max: PAGE_MAX, otherwise: 1 });
   if ('problem' in page) return page;
-  return { value: { by: by.value, order: { metric, direction }, limit: limit.value, page: page.value } };
+  return {
+    value: {
+      ...{ by: by.value, order: { metric, direction }, metrics: metrics.value },
+      ...{ limit: limit.value, page: page.value },
+    },
+  };
+}
+
+/** Reads a list of metrics, such as `visitors,pageviews`. The default is all metrics. */
+function readMetrics(text: string | undefined): Checked<readonly MetricName[]> {
+  if (text === undefined) return { value: METRIC_NAMES };
+  const asked = text.split(',');
+  const isMetric = (name: string): name is MetricName => METRIC_NAMES.some((one) => one === name);
+  if (asked.every(isMetric) && new Set(asked).size === asked.length) return { value: asked };
+  return { problem: `metrics must be a list of ${METRIC_NAMES.join(', ')}, each at most once` };
 }

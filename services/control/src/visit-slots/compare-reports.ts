@@ -1,6 +1,7 @@
 import { breakdownReport } from '../reports/breakdown-report.ts';
 import { COLUMN_DIMENSION_NAMES, dimensionOf } from '../reports/dimensions.ts';
 import { LIMIT_MAX } from '../reports/read-query.ts';
+import { METRIC_NAMES } from '../reports/report-metrics.ts';
 import type { AskedScope, Scope } from '../reports/report-sql.ts';
 import { statsReport } from '../reports/stats-report.ts';
 import { isInSlots } from '../reports/visits/slot-rows.ts';
@@ -85,7 +86,7 @@ async function compareReport(asked: AskedScope, name: string, analytics: ReportT
     const answer =
       by === undefined
         ? await statsReport(request, 'hour', deps)
-        : await breakdownReport(request, { by, order, limit: LIMIT_MAX, page: 1 }, deps);
+        : await breakdownReport(request, { by, order, limit: LIMIT_MAX, page: 1, metrics: METRIC_NAMES }, deps);
     answers.push(JSON.stringify(answer));
   }
   return answers[0] !== answers[1];

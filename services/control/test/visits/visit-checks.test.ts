@@ -1,5 +1,6 @@
 import { breakdownReport } from '@weir/control/reports/breakdown-report';
 import { dimensionOf } from '@weir/control/reports/dimensions';
+import { METRIC_NAMES } from '@weir/control/reports/report-metrics';
 import { readReportRequest } from '@weir/control/reports/report-request';
 import { SESSIONS } from '@weir/control/reports/report-sql';
 import { flagDifferingVisits } from '@weir/control/visits/flag-differing-visits';
@@ -166,7 +167,7 @@ test('a visit that a server event names days later is flagged on all of its days
     const { scope } = request.value;
     expect([day, scope.visits]).toEqual([day, SESSIONS]);
     const order = { metric: 'visitors', direction: 'desc' } as const;
-    const report = await breakdownReport(request.value, { by, order, limit: 10, page: 1 }, deps);
+    const report = await breakdownReport(request.value, { by, order, limit: 10, page: 1, metrics: METRIC_NAMES }, deps);
     expect(report).toMatchObject({
       rows:
         day === '2026-05-04'

@@ -4,9 +4,9 @@ import { print, table } from '../../output.ts';
 import {
   type ExplainView,
   humanExplain,
-  METRIC_HEADS,
   type MetricsView,
   metricCells,
+  metricHeads,
   type ReportOptions,
   reportQuery,
   visitorsCell,
@@ -18,13 +18,14 @@ interface BreakdownView {
   readonly dimension: string;
   readonly page: number;
   readonly has_more: boolean;
-  readonly rows: readonly (MetricsView & { readonly value: string; readonly before?: MetricsView })[];
+  readonly rows: readonly (Partial<MetricsView> & { readonly value: string; readonly before?: Partial<MetricsView> })[];
   readonly explain?: ExplainView;
 }
 
 interface BreakdownOptions extends ReportOptions {
   readonly by: string;
   readonly order?: string;
+  readonly metrics?: string;
   readonly limit: string;
   readonly page?: string;
 }
@@ -43,27 +44,34 @@ export function addBreakdownCommand(program: Command, { io, client }: CommandCon
         'page, entry, exit, source, channel, country, browser, event, property:NAME, …',
       )
       .option('--order <order>', 'one of the numbers, with :asc or :desc; default: visitors:desc')
+      .option('--metrics <names>', 'only these numbers, separated by commas; visitors,pageviews,events need less time')
       .option('--limit <n>', 'rows per page', '20')
       .option('--page <n>', 'page number; default: 1'),
     'weir breakdown shop --by page --period 7d',
     'weir breakdown shop --by property:plan --filter event:is:signup',
+    'weir breakdown shop --by page --period 12mo --metrics visitors,pageviews',
     'weir breakdown shop --by channel --compare previous_period --json',
   ).action(async (siteId: string, options: BreakdownOptions) => {
-    const { by: dimension, order, limit, page } = options;
-    const path = `${sitePath(siteId, 'breakdown')}?${reportQuery(options, { dimension, order, limit, page })}`;
+    const { by: dimension, order, metrics, limit, page } = options;
+    const path = `${sitePath(siteId, 'breakdown')}?${reportQuery(options, { dimension, order, metrics, limit, page })}`;
     print(io, options.json, await client().call<BreakdownView>('GET', path), humanBreakdown);
   });
 }
 
 function humanBreakdown({ dimension, page, has_more: hasMore, rows, explain }: BreakdownView): string {
-  const withBefore = rows.some(({ before }) => before !== undefined);
+  const withBefore = rows.some(({ before }) => before?.visitors !== undefined);
+  const { value: _, before: __, ...first } = rows[0] ?? { value: '' };
   const cells = rows.map(({ value, before, ...metrics }) => [
     value === '' ? '(none)' : value,
     ...metricCells(metrics),
-    ...(before === undefined ? [] : [visitorsCell(before.visitors)]),
+    ...(before?.visitors === undefined ? [] : [visitorsCell(before.visitors)]),
   ]);
   return [
-    table([dimension, ...METRIC_HEADS, ...(withBefore ? ['visitors before'] : [])], cells, 'no rows in this period'),
+    table(
+      [dimension, ...metricHeads(first), ...(withBefore ? ['visitors before'] : [])],
+      cells,
+      'no rows in this period',
+    ),
     ...(hasMore ? [`more rows: --page ${page + 1}`] : []),
     ...humanExplain(explain),
   ].join('\n');

@@ -79,18 +79,30 @@ export function reportQuery(
   return query.toString();
 }
 
-export const METRIC_HEADS = ['visitors', 'visits', 'pageviews', 'events', 'bounce rate', 'duration', 'views/visit'];
+type Cell = string | number;
 
-/** The cells of a table row, in the order of the column heads `METRIC_HEADS`. */
-export function metricCells(metrics: MetricsView): readonly (string | number)[] {
-  const { visitors, visits, pageviews, events, bounce_rate: bounces, visit_duration: seconds } = metrics;
-  return [
-    ...[visitorsCell(visitors), visits, pageviews, events],
-    bounces === null ? '-' : `${(bounces * 100).toFixed(1)}%`,
-    seconds === null ? '-' : duration(Math.round(seconds)),
-    metrics.views_per_visit ?? '-',
-  ];
-}
+/** How the number of a metric is printed. The order is that of the columns of a table. */
+const METRIC_COLUMNS: { readonly [Name in keyof MetricsView]: readonly [string, (value: MetricsView[Name]) => Cell] } =
+  {
+    visitors: ['visitors', visitorsCell],
+    visits: ['visits', Number],
+    pageviews: ['pageviews', Number],
+    events: ['events', Number],
+    bounce_rate: ['bounce rate', (bounces) => (bounces === null ? '-' : `${(bounces * 100).toFixed(1)}%`)],
+    visit_duration: ['duration', (seconds) => (seconds === null ? '-' : duration(Math.round(seconds)))],
+    views_per_visit: ['views/visit', (views) => views ?? '-'],
+  };
+const METRICS = Object.keys(METRIC_COLUMNS) as readonly (keyof MetricsView)[];
+
+/** The heads of the columns for these metrics. */
+export const metricHeads = (metrics: Partial<MetricsView>): readonly string[] =>
+  METRICS.filter((name) => name in metrics).map((name) => METRIC_COLUMNS[name][0]);
+
+/** The cells of a table row, in the order of `metricHeads`. */
+export const metricCells = (metrics: Partial<MetricsView>): readonly Cell[] =>
+  METRICS.filter((name) => name in metrics).map((name) =>
+    (METRIC_COLUMNS[name][1] as (value: unknown) => Cell)(metrics[name]),
+  );
 
 export function visitorsCell(visitors: VisitorsView): string | number {
   return typeof visitors === 'number' ? visitors : `≈${visitors.value}`;

@@ -6,9 +6,9 @@ import { humanOverview, readOverview } from './overview-view.ts';
 import {
   type ExplainView,
   humanExplain,
-  METRIC_HEADS,
   type MetricsView,
   metricCells,
+  metricHeads,
   type ReportOptions,
   reportQuery,
   withExactOption,
@@ -59,5 +59,5 @@ function humanStats({ timezone, interval, totals, buckets, comparison, explain }
     ['total', ...metricCells(totals)],
     ...(comparison === undefined ? [] : [['before', ...metricCells(comparison.totals)]]),
   ];
-  return [table([`${interval} (${timezone})`, ...METRIC_HEADS], rows), ...humanExplain(explain)].join('\n');
+  return [table([`${interval} (${timezone})`, ...metricHeads(totals)], rows), ...humanExplain(explain)].join('\n');
 }

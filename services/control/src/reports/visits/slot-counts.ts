@@ -63,6 +63,7 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
     "toLowCardinality('') AS value",
   ];
   const none = [`${NO_KEY} AS visitor_key`, 'toUInt32(0) AS pageviews', 'toUInt32(0) AS events'];
+  const { withVisits = true } = scope;
   // A slot counts its hits. It also counts its visit if no other slot does.
   const counts = slots.differ ? '(begun > 0 AND NOT several)' : 'begun = 2';
   const one = [
@@ -70,15 +71,23 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
     `if(hits, visitor_key, ${NO_KEY}) AS visitor_key`,
     `if(hits, ${slots.pageviews}, 0) AS pageviews`,
     `if(hits, ${slots.events}, 0) AS events`,
-    `toUInt32(${counts}) AS visits`,
-    ...['bounces', 'seconds', 'views'].map((name) => `if(${counts}, visit_slots.${name}, 0) AS ${name}`),
+    ...(withVisits
+      ? [
+          `toUInt32(${counts}) AS visits`,
+          ...['bounces', 'seconds', 'views'].map((name) => `if(${counts}, visit_slots.${name}, 0) AS ${name}`),
+        ]
+      : NO_VISIT),
   ];
   const ofVisit = isOfRows ? withoutText(`arrayJoin(${slots.valueKeys})`) : withText(`any(${slots.value})`);
   return [
     `SELECT ${[...withText(hitValue(by)), 'hit.visitor_key AS visitor_key', ...HIT_COUNTS, ...NO_VISIT].join(', ')}\n  FROM ${hits}`,
-    `SELECT ${[...(isOfRows ? withoutText('begun.name') : withText('begun.name')), ...none, ...OF_BEGUN].join(', ')}\n  FROM begun`,
-    selectElements(slots, one, `(hits OR ${counts})`),
-    ...(slots.differ
+    ...(withVisits
+      ? [
+          `SELECT ${[...(isOfRows ? withoutText('begun.name') : withText('begun.name')), ...none, ...OF_BEGUN].join(', ')}\n  FROM begun`,
+        ]
+      : []),
+    selectElements(slots, one, withVisits ? `(hits OR ${counts})` : 'hits'),
+    ...(withVisits && slots.differ
       ? [`${selectSlots(slots, [...ofVisit, ...none, ...OF_VISIT], 'begun > 0', 'several')}\n  GROUP BY session_key`]
       : []),
   ].join(UNION);

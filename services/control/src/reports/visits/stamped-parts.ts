@@ -89,14 +89,22 @@ ${[...movedSql(near, parameters), ...visitorLists].map((expression) => `${expres
   SELECT ${[`${sessionKey(near)} AS session_key`, ...hitColumns, ...(name === '' ? [] : [`${name} AS name`]), `${isStamped} AS is_stamped`].join(', ')}
   FROM records
   WHERE ${[OF_SITE, ROWS_OF_PERIOD, ...hitConditions, ...(run === undefined ? [] : [rowsOutside(...run)])].join('\n    AND ')}
-),
-visit AS${visitTable(false)},
+)${
+    scope.withVisits === false && !hasExit
+      ? ''
+      : `,
+visit AS${visitTable(false)}`
+  }${
+    scope.withVisits === false
+      ? ''
+      : `,
 begun AS
 (
   SELECT ${BEGUN_OF_VISIT}${begunName}
   FROM visit${isNamedByHits ? named : ''}
   WHERE ${[began, ...(run === undefined ? [] : [`(started_at < fromUnixTimestamp64Milli(${runFrom}) OR started_at >= fromUnixTimestamp64Milli(${runTo}))`])].join('\n    AND ')}
-)`;
+)`
+  }`;
   // Rows with a valid stamp do not need their visit. They are joined with the key 0, which no visit has.
   const join = `LEFT JOIN ${usesStamps ? `${visitTable(true)} AS visit` : 'visit'} ON visit.session_key = if(hit.is_stamped, 0, hit.session_key)`;
   return {

@@ -133,6 +133,9 @@ export interface NearVisits {
   readonly skipped?: SkippedSpan | undefined;
 }
 
+/** No moved sessions. ClickHouse refuses empty arrays here, so the arrays have one empty text. */
+export const NONE_MOVED = [[''], ['']] as const;
+
 const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;
 
 /**

@@ -24,6 +24,7 @@ import {
   msAt,
   type NearVisits,
   NO_KEY,
+  NONE_MOVED,
   nearPeriod,
   OF_SITE,
   putDays,
@@ -144,8 +145,6 @@ export async function askWithSource<T>(
   if (likely.status === 'rejected') throw likely.reason;
   return likely.value;
 }
-
-const NONE_MOVED = [[''], ['']] as const;
 
 /** The moved sessions near the period. Undefined if there are too many. */
 async function movedNear(
