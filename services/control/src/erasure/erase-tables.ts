@@ -10,10 +10,13 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
  * crash: the rows that views made from the records are deleted first, and the records last, so a repeat finds the same records.
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
+  // The rows of a running insert do not become visible in all tables at once. After this wait, the rows that views made from the person's records
+  // are visible too. The enrichers drop later records of the person.
+  await task.analytics.runningInsertsEnd(task.database);
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
-  // The rows of a running insert do not become visible in all tables at once. Some of its rows in other tables may have been deleted above, while
-  // its rows in `records` were not visible yet. After the wait, the refill below can read them.
+  // The deletions above may also have removed rows of other persons from an insert that was running, while its rows in `records` were not visible
+  // yet. After this wait, the refill below can read them.
   await task.analytics.runningInsertsEnd(task.database);
   // This comes after the wait, because a build of these days may run until then. No build begins during an erasure.
   await invalidateBuilds(task);

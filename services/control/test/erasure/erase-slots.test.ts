@@ -35,12 +35,15 @@ test('an erasure also removes the slots and builds of a build that ends while th
   const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
   const entries = [entryOf('v', erasureHash('salt', SITE, 'v', 'zoe-v'))];
   const tombstone = { siteId: SITE, erasureId: 'e', part: 0, at: Date.now(), salt: 'salt', whole: false, entries };
+  let waits = 0;
   let built = 0;
   await eraseTables({
     analytics: {
       ...analytics,
       async runningInsertsEnd(database) {
-        built = (await build()).days;
+        waits += 1;
+        // The erasure waits twice: before it deletes rows, and before it removes builds.
+        if (waits === 2) built = (await build()).days;
         await analytics.runningInsertsEnd(database);
       },
     },
@@ -49,4 +52,36 @@ test('an erasure also removes the slots and builds of a build that ends while th
   });
   expect(built).toBe(1);
   expect(await Promise.all([slotsOf('zoe-v'), slotsOf('max-v'), count('visit_days')])).toEqual([0, 1, 0]);
+});
+
+test('an erasure removes a payment that becomes visible later than its record', async () => {
+  const { analytics } = opened;
+  const received = T0 + 7200_000;
+  const event = { site_id: SITE, outcome: 'row', source: 'server', type: 'event', event_name: 'Paid' } as const;
+  const paid = { ...event, visitor_id: 'kim-v', value: 5, properties: { currency: 'EUR' }, received_at: received, timestamp: received };
+  await analytics.insertRecords(batch(5, [paid]));
+  const payments = async () =>
+    (await analytics.select<{ n: number }>("SELECT toUInt32(count()) AS n FROM payments_log WHERE visitor_id = 'kim-v'"))[0]?.n;
+  expect(await payments()).toBe(1);
+  // A running insert whose row in `payments_log` is not visible yet.
+  await analytics.change('CREATE TABLE invisible ENGINE = Memory AS SELECT * FROM payments_log');
+  await analytics.change("ALTER TABLE payments_log DELETE WHERE visitor_id = 'kim-v'");
+  let waits = 0;
+
+  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
+  const entries = [entryOf('v', erasureHash('salt', SITE, 'v', 'kim-v'))];
+  const tombstone = { siteId: SITE, erasureId: 'e2', part: 0, at: Date.now(), salt: 'salt', whole: false, entries };
+  await eraseTables({
+    analytics: {
+      ...analytics,
+      async runningInsertsEnd(database) {
+        waits += 1;
+        if (waits === 1) await analytics.change('INSERT INTO payments_log SELECT * FROM invisible');
+        await analytics.runningInsertsEnd(database);
+      },
+    },
+    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e2', assertOwn: () => undefined },
+    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
+  });
+  expect(await payments()).toBe(0);
 });
