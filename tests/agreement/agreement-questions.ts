@@ -40,6 +40,8 @@ export function agreementQuestions(model: Model, seed: number, count: number): r
         compare: dimension !== '' || period === 'all' ? undefined : compare,
         explain: true,
         order: `${one.metric}:desc`,
+        // The dashboard shows the number `one.metric`, so the answer must have it.
+        metrics: one.question.metrics && [...new Set([one.metric, ...one.question.metrics])],
         limit: LIST_ROWS,
         page: 1,
       },

@@ -69,7 +69,10 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
   const { dimension } = asked.question;
   const answer = await answerOf(asked, site);
   const { explain: _, ...plain } = answer;
-  const differences = await differencesFromSql(lane.client, answer, LIST_ROWS);
+  const differences = await differencesFromSql(lane.client, answer, {
+    limit: LIST_ROWS,
+    metrics: asked.question.metrics,
+  });
   expect({ by: 'SQL', differences }).toEqual({ by: 'SQL', differences: [] });
 
   const env = { WEIR_URL: urlOf(lane), WEIR_ADMIN_TOKEN: ADMIN_TOKEN };

@@ -58,14 +58,19 @@ function valueText(dimension: string, value: string): string {
   return NAMES[dimension]?.(value) ?? value;
 }
 
-/** The cells for these numbers in the output of `weir stats` and `weir breakdown`. */
-export function cliCells(numbers: Numbers): readonly string[] {
+/** The cells for these numbers in the output of `weir stats` and `weir breakdown`. A breakdown can have only some of the numbers. */
+export function cliCells(numbers: Partial<Numbers>): readonly string[] {
   const { visitors, visits, pageviews, events, bounce_rate, visit_duration, views_per_visit } = numbers;
   const seconds = Math.round(visit_duration ?? 0);
-  return [
-    ...[visitors, visits, pageviews, events].map(String),
-    bounce_rate === null ? '-' : `${(bounce_rate * 100).toFixed(1)}%`,
-    visit_duration === null ? '-' : `${Math.floor(seconds / 60)}m ${seconds % 60}s`,
-    views_per_visit === null ? '-' : String(views_per_visit),
+  const cells = [
+    ...[visitors, visits, pageviews, events],
+    bounce_rate === null ? '-' : bounce_rate === undefined ? undefined : `${(bounce_rate * 100).toFixed(1)}%`,
+    visit_duration === null
+      ? '-'
+      : visit_duration === undefined
+        ? undefined
+        : `${Math.floor(seconds / 60)}m ${seconds % 60}s`,
+    views_per_visit === null ? '-' : views_per_visit,
   ];
+  return cells.filter((cell) => cell !== undefined).map(String);
 }

@@ -29,15 +29,16 @@ const DECIMALS: Readonly<Record<string, number>> = { bounce_rate: 4, visit_durat
 
 /**
  * Runs the SQL of an answer through `POST /api/admin/sql`, and computes the numbers from its rows. Returns one text for each number of the answer
- * that differs.
+ * that differs. `metrics`: the numbers of each row of a breakdown.
  */
 export async function differencesFromSql(
   client: WeirClient,
   answer: ApiAnswer,
-  limit: number,
+  { limit, metrics = METRICS }: { readonly limit: number; readonly metrics?: readonly string[] | undefined },
 ): Promise<readonly string[]> {
   const differences: string[] = [];
   const compare = (
+    of: string,
     what: string,
     found: Numbers | undefined,
     row: Readonly<Record<string, unknown>> | undefined,
@@ -48,6 +49,7 @@ export async function differencesFromSql(
     }
     const wanted = numbersOf(row);
     for (const name of METRICS) {
+      if (of === 'breakdown' && !metrics.includes(name)) continue;
       if (!isRounded(found[name], wanted[name], DECIMALS[name] ?? 0)) {
         differences.push(`${what} ${name}: ${found[name]}, SQL: ${wanted[name]}`);
       }
@@ -63,17 +65,17 @@ export async function differencesFromSql(
       }
       for (const row of shown) {
         const found = answer.rows?.find(({ value }) => value === String(row.name));
-        compare(`value ${JSON.stringify(row.name)}`, found, row);
+        compare(of, `value ${JSON.stringify(row.name)}`, found, row);
       }
       continue;
     }
     const part = of === 'stats' ? answer : answer.comparison;
     const total = rows.find((row) => Number(row.is_total) === 1);
-    compare(`${of} totals`, part?.totals, total);
+    compare(of, `${of} totals`, part?.totals, total);
     const ofBucket = new Map(rows.filter((row) => row !== total).map((row) => [Number(row.bucket), row]));
     for (const bucket of part?.buckets ?? []) {
       const start = Date.parse(bucket.start);
-      compare(`${of} ${bucket.start}`, bucket, ofBucket.get(start));
+      compare(of, `${of} ${bucket.start}`, bucket, ofBucket.get(start));
       ofBucket.delete(start);
     }
     for (const left of ofBucket.keys()) differences.push(`${of}: no bucket ${left}, which SQL returns`);

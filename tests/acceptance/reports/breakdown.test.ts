@@ -223,22 +223,6 @@ describe('bots, comparison, order, pages', () => {
     const rates = (await breakdown('dimension=page&order=bounce_rate:desc')).rows.map((row) => row.bounce_rate ?? -1);
     expect(rates).toEqual(rates.toSorted((a, b) => b - a));
   });
-
-  test.each([['visitors'], ['pageviews,events'], ['visits,visitors']])(
-    'metrics=%s limits the numbers of each row',
-    async (metrics) => {
-      for (const dimension of ['page', 'source', 'exit', 'bot', 'property:plan']) {
-        const query = `dimension=${dimension}&bots=include&compare=previous_period`;
-        const all = (await breakdown(query)).rows;
-        const { rows } = await breakdown(`${query}&metrics=${metrics}`);
-        const only = (numbers: object) =>
-          Object.fromEntries(Object.entries(numbers).filter(([name]) => metrics.split(',').includes(name)));
-        expect(rows).toEqual(
-          all.map(({ value, before, ...row }) => ({ value, ...only(row), before: only(before ?? {}) })),
-        );
-      }
-    },
-  );
 });
 
 describe('explain=1', () => {

@@ -49,7 +49,7 @@ const SYSTEM_TABLES_ALLOWED = new Set(
 );
 
 /**
- * Enforces the rule of docs/api.md, section SQL: a statement must not write, change settings, or read files, URLs or remote tables. ClickHouse's
+ * Enforces the rule of docs/api.md, SQL: a statement must not write, change settings, or read files, URLs or remote tables. ClickHouse's
  * setting `readonly` refuses most of these statements. This function also refuses what `readonly` allows, for example `INTO OUTFILE`, `KILL`, scalar
  * `file()`, several statements, and most tables of `system`. Returns the statement without a trailing semicolon, or the reason for the refusal.
  */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 
-/** An event, identify or unlink of one site. This file is a model of the rules in docs/api.md, without SQL. */
+/** An event, identify or unlink of one site. This file computes the expected results without SQL, by the rules of docs/api.md. */
 export interface Act {
   readonly kind: 'identify' | 'unlink' | 'event';
   readonly visitor: string;
