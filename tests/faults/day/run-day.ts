@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '@weir/testkit/eventually';
 import { seededRandom } from '@weir/testkit/load';
+import type { WeirClient } from '@weir/testkit/weir-client';
 import { TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
 import { auditSent, type SentAudit } from '../suite/audit-sent.ts';
 import { addressesOnDisk } from '../suite/embedded-subject.ts';
@@ -94,6 +96,7 @@ export async function runDay(options: DayOptions): Promise<DayResult> {
     await load.stop();
     if (!watch.isAlive()) throw new Error(`Weir ended: ${findings.join('; ')}\n${weir.output().slice(-4_000)}`);
     await client.settled(SETTLES_WITHIN_MS);
+    await eventually('the expiry to end', async () => !(await isErasing(client)), SETTLES_WITHIN_MS);
     const memoryMost = watch.stop();
     const audit = await auditSent(weir, site, load.sent);
     findings.push(
@@ -110,6 +113,12 @@ export async function runDay(options: DayOptions): Promise<DayResult> {
   } finally {
     await day.close();
   }
+}
+
+/** Whether records are being removed. Until the end of a removal, a record can be stored together with the row that replaces it. */
+async function isErasing(client: WeirClient): Promise<boolean> {
+  const { totals } = (await client.must(200, 'GET', '/audit')) as { readonly totals: { readonly erasing: number } };
+  return totals.erasing > 0;
 }
 
 /** Checks that no process of Weir ends or restarts, and that their memory together stays below the limit. */

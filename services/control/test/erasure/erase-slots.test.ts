@@ -58,10 +58,21 @@ test('an erasure removes a payment that becomes visible later than its record', 
   const { analytics } = opened;
   const received = T0 + 7200_000;
   const event = { site_id: SITE, outcome: 'row', source: 'server', type: 'event', event_name: 'Paid' } as const;
-  const paid = { ...event, visitor_id: 'kim-v', value: 5, properties: { currency: 'EUR' }, received_at: received, timestamp: received };
+  const paid = {
+    ...event,
+    visitor_id: 'kim-v',
+    value: 5,
+    properties: { currency: 'EUR' },
+    received_at: received,
+    timestamp: received,
+  };
   await analytics.insertRecords(batch(5, [paid]));
   const payments = async () =>
-    (await analytics.select<{ n: number }>("SELECT toUInt32(count()) AS n FROM payments_log WHERE visitor_id = 'kim-v'"))[0]?.n;
+    (
+      await analytics.select<{ n: number }>(
+        "SELECT toUInt32(count()) AS n FROM payments_log WHERE visitor_id = 'kim-v'",
+      )
+    )[0]?.n;
   expect(await payments()).toBe(1);
   // A running insert whose row in `payments_log` is not visible yet.
   await analytics.change('CREATE TABLE invisible ENGINE = Memory AS SELECT * FROM payments_log');
