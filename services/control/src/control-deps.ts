@@ -45,7 +45,10 @@ export interface ControlDeps {
   readonly enrichedRetentionMs: number;
   /** The problem that stops the replay. Undefined if the replay continues, or if another process leads the replay. */
   readonly replayProblem: () => Promise<string | undefined>;
-  /** Resolves with undefined if another process accepts imports. Waits if an election is running; `signal` ends this wait. */
+  /**
+   * Resolves with the term in which this process accepts imports, or with undefined if another process accepts them. Waits if an election is running;
+   * `signal` ends this wait.
+   */
   readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   readonly addressSealer: AddressSealer;
   readonly adminToken: string;

@@ -7,8 +7,8 @@ export interface RepeatedWork {
 
 /**
  * Starts `work` immediately, and again every `everyMs` milliseconds, but never while it is still running. `failed` gets the errors of `work`, except
- * those that the end of the process causes: all errors after `close`, and each AbortError. Work that still waits for ClickHouse to start gets an
- * AbortError before `close` is called.
+ * those that the end of the process causes: all errors after `close`, and each AbortError. If the process ends while `work` waits for the start of
+ * ClickHouse, `work` gets an AbortError even before `close` is called.
  */
 export function repeatWork(
   everyMs: number,

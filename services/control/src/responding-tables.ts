@@ -15,9 +15,10 @@ export type RespondingTables = Pick<
 >;
 
 /**
- * Wraps the reading methods of the store for the admin API. While ClickHouse responds to checks, only its own time limit ends a call. If ClickHouse
- * stops responding (the process is stopped, the machine is unreachable), all calls that wait reject with `analytics_unavailable` after about 15 s, or
- * after up to 27 s if they began during a check. Until ClickHouse responds again, new calls reject after a second.
+ * Wraps the methods that read from ClickHouse, for the admin API. While ClickHouse responds to checks, a call can take as long as its own time limit
+ * allows. If ClickHouse stops responding (the process is stopped, the machine is unreachable), all calls that wait reject with
+ * `analytics_unavailable` after about 15 s, or after up to 27 s if they began during a check. Until ClickHouse responds again, new calls reject after
+ * a second.
  */
 export function createRespondingTables(analytics: RespondingTables & Pick<Analytics, 'responds'>): RespondingTables {
   /** The calls that wait for ClickHouse. Each function rejects its call. */

@@ -110,7 +110,7 @@ describe('after a failed append the chunk stays pending, and its repeat adds the
   });
 });
 
-// 30: the dump was taken while the first chunk was appended.
+// With 0 pending lines, the dump of the registry was taken before the first chunk. With 30, it was taken while the first chunk was being appended.
 test.each([0, 30])(
   'importing a file again adds no rows, if the registry was restored from an older dump (%i lines pending)',
   async (linesPending) => {

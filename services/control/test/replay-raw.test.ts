@@ -39,8 +39,8 @@ async function start(body: object): Promise<void> {
 }
 
 /**
- * `part`: true if the replay begins after the first record. The rows of visits that began before the replay can then have the stamp 2
- * (docs/decisions/0033), so stamps are not compared exactly.
+ * `part`: true if the replay begins after the first record. The rows of visits that began before the replay can then be flagged (`visit_stamp` is 2,
+ * docs/decisions/0033), so stamps are not compared exactly.
  */
 async function expectSameTables({ part = false } = {}): Promise<void> {
   const differing = await weir.analytics.select(

@@ -50,7 +50,8 @@ const INSERT_SETTINGS = {
   input_format_parallel_parsing: 0,
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 1,
-  // ClickHouse stores an invalid escape sequence, such as an unpaired surrogate, as text. The enricher writes no such escapes (json-text.ts).
+  // With the value 0, ClickHouse stores an invalid escape sequence, such as an unpaired surrogate, as text, and does not refuse the row. The enricher
+  // writes no such escapes (json-text.ts).
   input_format_json_throw_on_bad_escape_sequence: 0,
   // A property that looks like a date stays a string.
   input_format_try_infer_dates: 0,

@@ -18,8 +18,8 @@ const PARAMS_MAX = 100;
 const PARAMS_IN_URL_CHARS_MAX = 4_000;
 
 /**
- * An answer may have at most the 32nd part of the heap, because the heap contains it several times: as text, as values, and as the text of Weir's
- * own answer. With a small heap, the process would otherwise run out of memory.
+ * The limit of an answer is the 32nd part of the heap, because the heap contains each answer several times: as text, as values, and as the text of
+ * Weir's own answer. With a small heap, the process would otherwise run out of memory.
  */
 const HEAP_PART = 32;
 const RESULT_BYTES_MAX = Math.min(

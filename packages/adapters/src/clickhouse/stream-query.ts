@@ -10,7 +10,7 @@ const SPILL_BYTES = 512 * 1024 * 1024;
 /** ClickHouse processes this many rows at once and has several copies of them in memory. A row of `events` has about a kilobyte. */
 const BLOCK_ROWS_MAX = 8_192;
 const ROW_GROUP_ROWS_MAX = 65_536;
-/** A server that ends a query after its time limit must answer within this time. */
+/** When a query reaches its time limit, the server ends it. From then on, the server has this much time to answer. */
 const ANSWER_SECONDS = 30;
 
 const STREAM_SETTINGS = {

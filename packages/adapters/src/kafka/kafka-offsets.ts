@@ -105,7 +105,7 @@ async function leadersOf(
 
 /**
  * Returns one offset for each partition. `time` is `FIRST`, `END` or Unix milliseconds. The offset is -1 if no record was appended at or after this
- * time. Rejects if an answer does not contain a partition: an erasure must not take such a partition for empty.
+ * time. Rejects if an answer does not contain a partition: an erasure must not treat such a partition as empty.
  */
 async function listOffsets(
   link: KafkaLink,

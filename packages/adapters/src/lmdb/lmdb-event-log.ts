@@ -26,7 +26,10 @@ export interface LmdbEventLogConfig {
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
   readonly clock: () => number;
-  /** Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: groups of `readerOf`. */
+  /**
+   * Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: records that a group of
+   * `readerOf` has not read are kept.
+   */
   readonly retentionMs: (topic: string) => number;
   /**
    * Returns the consumer group that must read every record of the topic. Records that this group has not read are kept, even if they are older than
@@ -35,7 +38,7 @@ export interface LmdbEventLogConfig {
    * Returns undefined for topics without such a group.
    */
   readonly readerOf?: (topic: string) => string | undefined;
-  /** Bytes of values that may wait to be written. Appends above this limit are refused. Default 64 MiB. */
+  /** The maximum number of bytes (of values) that wait to be written. Appends above this limit are refused. Default: 64 MiB. */
   readonly pendingBytesMax?: number;
   /** Appends are refused while `shortage()` returns a reason. */
   readonly disk?: DiskSpace | undefined;

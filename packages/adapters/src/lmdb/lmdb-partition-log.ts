@@ -91,8 +91,8 @@ export function createPartitionLog(topic: string, partition: number, deps: Parti
   }
 
   /**
-   * Reads the end of the partition again. After a failed write of LMDB's meta page, this is not possible, because reads fail too. The old end
-   * then remains in use: the write queue writes no further appends.
+   * Reads the end of the partition again. This fails after a failed write of LMDB's meta page, because LMDB then refuses reads too. The old end then
+   * remains in use. This is safe, because the write queue writes no further appends.
    */
   function recoverIfReadable(): void {
     try {

@@ -28,7 +28,7 @@ export interface WriteFailure {
 }
 
 export interface WriteQueue {
-  /** `ahead`: this job is staged before the jobs in the queue. If another job puts a row that this job removes, the row then stays. */
+  /** `ahead`: this job is staged before the jobs in the queue. So if one of them puts a row that this job removes, the row stays. */
   submit(job: WriteJob, ahead?: 'ahead'): void;
   /** The failure of the last transaction; `undefined` if it succeeded. */
   lastFailure(): WriteFailure | undefined;

@@ -69,7 +69,10 @@ export function openFileObjectStore(root: string): ObjectStore {
     }
   }
 
-  /** Resolves with the inode number and the time of the last change. The content of an object never changes in place: a new file replaces it. */
+  /**
+   * Resolves with the version of a file: its inode number and the time of its last change. New content is always a new file, so it has another
+   * version.
+   */
   async function version(path: string): Promise<string | undefined> {
     const found = await unlessMissing(stat(path, { bigint: true }));
     return found?.isFile() ? `${found.ino}-${found.mtimeNs}` : undefined;

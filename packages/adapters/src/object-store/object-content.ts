@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 /**
- * Returns a stream with the content of `body`. If `body` fails, the stream fails with the result of `translate`. Readers take any other error for a
+ * Returns a stream with the content of `body`. If `body` fails, the stream fails with the result of `translate`. Readers treat any other error as a
  * damaged object.
  */
 export function objectContent(body: Readable, translate: (error: unknown) => unknown): Readable {

@@ -143,7 +143,8 @@ export async function removeMatching(client: RedisClient, glob: string): Promise
     let cursor = '0';
     do {
       const [next, keys] = await orUnavailable(server.scan(cursor, 'MATCH', glob, 'COUNT', SCANNED_AT_ONCE));
-      // In a cluster, all keys of one DEL must be in one slot. Keys with the same hash tag are. UNLINK would need a further permission.
+      // In a cluster, all keys of one DEL must be in one slot, so each DEL has only keys with the same hash tag. UNLINK would need a further
+      // permission.
       for (const sameSlot of byHashTag(keys)) await orUnavailable(client.del(sameSlot));
       cursor = next;
     } while (cursor !== '0');

@@ -95,7 +95,8 @@ describeLive('kafka', (brokers) => {
         ),
       });
       expect([await exists(`${prefix}${RAW}`), await exists(`${prefix}registry`)]).toEqual([false, false]);
-      // Now the topic `registry` exists without the ID of a log, as after a restore with --new-log. The log opens only without `events.enriched`.
+      // Now the topic `registry` exists without the ID of a log, as after a restore with --new-log. The log can be opened only if `events.enriched`
+      // does not exist.
       await createTopic(prefix, 'registry', 1);
       await expect(open(prefix)).rejects.toMatchObject({ code: 'event_log_damaged' });
       await deleteTopic(`${prefix}${ENRICHED}`);

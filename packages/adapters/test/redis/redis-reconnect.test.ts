@@ -68,7 +68,8 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     ['one server', () => `redis://127.0.0.1:${server.port}`],
     ['a Cluster', () => `redis+cluster://127.0.0.1:${node.port}`],
   ])('%s: a client reconnects until it is closed', async (_, url) => {
-    // `closed` ends before `open`, so it would also reconnect before `open`. When `open` answers again, `closed` would be connected already.
+    // The connection of `closed` ends before that of `open`. If `close` did not stop the retries, `closed` would therefore reconnect before `open`,
+    // and be connected when `open` answers again.
     const [closed, open] = [await connect(url()), await connect(url())];
     for (const { client } of [closed, open]) {
       client.disconnect();

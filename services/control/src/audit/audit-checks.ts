@@ -54,9 +54,12 @@ interface Reported extends Fault {
 
 const EVERY_MS = 60_000;
 const WHOLE_EVERY_MS = 24 * 3_600_000;
-/** If the statement that compares the raw offsets of new rows fails, checks compare only numbers of rows for this time. */
+/** If the statement that compares the raw offsets of new rows fails, the checks compare only the numbers of rows until this much time has passed. */
 const PAUSE_MS = 10 * 60_000;
-/** If the statement that compares the raw offsets of the whole table fails, checks compare only numbers of rows for this time. */
+/**
+ * If the statement that compares the raw offsets of the whole table fails, the checks compare only the numbers of rows until this much time has
+ * passed.
+ */
 const WHOLE_PAUSE_MS = 60 * 60_000;
 const CLOSE_WAIT_MS = 1_000;
 
@@ -80,8 +83,8 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const storedOffsets = new Map<number, number>();
   const reported = new Map<number, Reported>();
   /**
-   * The partitions that the last check found unbalanced. A fault is reported only if the next check confirms it: an insert can be visible in
-   * parts for a moment.
+   * The partitions in which the last check found a fault. A fault is reported only if the next check finds it again, because a running insert can be
+   * visible in parts for a moment.
    */
   let suspects = new Set<number>();
   /** The time from which on the next check compares all raw offsets. Undefined until the stored checkpoints are read. */

@@ -25,7 +25,7 @@ export interface OutcomeCount {
 
 /** Counts of dead letters that were redriven (docs/glossary.md). */
 export interface RedrivenBooks {
-  /** The numbers of rows `dead` that a redriven record has replaced. This record has its own row, with another outcome or again `dead`. */
+  /** The numbers of rows `dead` whose record was redriven. The redriven record has its own row, with another outcome or again `dead`. */
   readonly superseded: readonly OutcomeCount[];
   /** The number of dead letters of which several redriven records are stored. It must be 0. */
   readonly redrivenTwice: number;
@@ -133,8 +133,8 @@ export function auditReport(
 const NONE_REDRIVEN: RedrivenBooks = { superseded: [], redrivenTwice: 0 };
 
 /**
- * Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While an erasure or an expiry deletes rows, fewer rows `dead` can
- * be left than were redriven.
+ * Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While an erasure or an expiry deletes rows, fewer rows `dead` can be
+ * left than were redriven. Then it moves only the rows that are left.
  */
 function withoutRedriven(
   counts: readonly OutcomeCount[],

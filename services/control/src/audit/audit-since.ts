@@ -35,7 +35,7 @@ export async function readBooksSince(
 /**
  * The report about the raw offsets (docs/glossary.md) from the checkpoints on. It is balanced if these raw offsets meet the conditions of
  * `auditReport`, and if the number of rows below each checkpoint equals the number of raw offsets below it. While an erasure or an expiry deletes
- * rows, there can be more rows. `positions` must be read after the counts.
+ * rows, more rows than raw offsets below a checkpoint are no fault. `positions` must be read after the counts.
  */
 export function auditReportSince(
   logId: string,

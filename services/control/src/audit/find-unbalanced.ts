@@ -14,7 +14,7 @@ export interface Unbalanced {
 }
 
 const SHOWN_MAX = 10;
-/** The log returns at least one record for any limit of bytes. */
+/** A limit of one byte is enough to read one record, because the log returns at least one record for any limit. */
 const ONE_RECORD_BYTES = 1;
 
 /** The limits of the statements that read the raw offsets of a whole table. */

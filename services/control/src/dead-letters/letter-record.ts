@@ -12,13 +12,13 @@ import type { StoredLetter } from './stored-letters.ts';
 
 export type LetterRecordDeps = Pick<ControlDeps, 'eventLog' | 'registry' | 'addressSealer' | 'clock' | 'retention'>;
 
-/** The log returns at least one record for any limit of bytes. */
+/** A limit of one byte is enough to read one record, because the log returns at least one record for any limit. */
 const ONE_RECORD_BYTES = 1;
 
 /**
  * Makes the record that redrives a dead letter, or returns why it cannot be made. The record has the content and the time of receipt of the first raw
- * record. The salt of that day (docs/glossary.md) can be deleted before the new record is processed. So the client IP is encrypted again with the key
- * of today, and the record of a cookieless hit contains the visitor ID.
+ * record. The first raw record can only be processed with the salt (docs/glossary.md) of the day of its receipt, which can be deleted before the new
+ * record is processed. So the client IP is encrypted again with the key of today, and the record of a cookieless hit already contains the visitor ID.
  */
 export async function letterRecord(
   { eventLog, registry, addressSealer, clock, retention }: LetterRecordDeps,
@@ -65,8 +65,8 @@ function addressOf({ sealedIp = '', ip = '' }: RawRecord, salt: string | undefin
 }
 
 /**
- * For a cookieless hit, whose visitor ID must be computed: the UTC day of its line in the access log if the hit was imported, otherwise an empty
- * text. Undefined for all other records.
+ * Returns undefined for a record that is not a valid cookieless hit: its visitor ID need not be computed. For a cookieless hit, returns the value of
+ * `lineDay` for `cookielessVisitorId`: the UTC day of its line in the access log if the hit was imported, otherwise an empty text.
  */
 function cookielessDay({ kind, body }: RawRecord, raw: Uint8Array): string | undefined {
   if (kind === 'import') return Number.isSafeInteger(body.timestamp) ? utcDay(body.timestamp as number) : undefined;

@@ -6,8 +6,8 @@ import type { ReplayedRow } from '../replay/replay-scope.ts';
 /**
  * The dead letters that were redriven. Their content is in the log twice: in the record that failed, and in the redriven record. A replay may be able
  * to process the failed record now, and would then store the content twice. So a replay gives the failed record its former outcome `dead`. Weir
- * redrives no dead letters while there is a replay, and a replay begins only when the tables show all letters that were redriven before. If another
- * process nevertheless appends a redriven record at that moment, `countStoredTwice` finds it.
+ * redrives no dead letters while there is a replay, and a replay begins only when the tables show all letters that were redriven before. A process
+ * that does not know of the replay yet can nevertheless append a redriven record. `countStoredTwice` finds this before the swap.
  */
 export interface RedrivenRows {
   /** The line that a replay stores for this row: the line of the dead letter if it was redriven, otherwise the line of the row. */

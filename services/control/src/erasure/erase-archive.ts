@@ -115,7 +115,8 @@ async function eraseRaw(
   /** Whether the raw record contains a text that is the ID of an erased person. Dead letters are searched in the same way. */
   const names = (record: StoredRecord): boolean => {
     const text = textOf(record.value).toString();
-    // A tombstone (docs/glossary.md) applies to records that were received before a time. The time of the append is about the time of receipt.
+    // A tombstone (docs/glossary.md) applies only to records that were received before a certain time. The time of the append is used instead of the
+    // time of receipt, because the two are nearly equal.
     return text.includes(siteId) && (erases?.letter(letterTexts(text), record.appendedAt) ?? false);
   };
   if (!stored.hasLog(range.logId)) return (record) => (names(record) ? blank(record) : record);

@@ -15,8 +15,8 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   await task.analytics.runningInsertsEnd(task.database);
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
-  // The deletions above may also have removed rows of other persons from an insert that was running, while its rows in `records` were not visible
-  // yet. After this wait, the refill below can read them.
+  // An insert that was running can contain rows of other persons. The deletions above may have removed such rows, while its rows in `records` were
+  // not visible yet. After this wait, the refill below can read them from `records`.
   await task.analytics.runningInsertsEnd(task.database);
   // This comes after the wait, because a build of these days may run until then. No build begins during an erasure.
   await invalidateBuilds(task);
@@ -128,8 +128,8 @@ async function invalidateBuilds({ analytics, database, person, assertOwn }: Eras
 }
 
 /**
- * Removes slots (docs/glossary.md) only on the days that `invalidateBuilds` removes. On other days, the slots of a visitor can belong to other
- * persons, and all rows without a visitor have the same `visitor_key`.
+ * Removes the slots (docs/glossary.md) of the visitors of the erased records, but only on the days that `invalidateBuilds` removes. Slots of other
+ * days can belong to other persons: a visitor can be several persons, and all rows without a visitor have the same `visitor_key`.
  */
 async function removeSlots(task: EraseTables): Promise<void> {
   const ofVisitor = madeFrom(task, 'visitor_key', 'visitor_key', "outcome = 'row'");

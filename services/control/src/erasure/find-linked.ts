@@ -10,8 +10,8 @@ interface Device {
 
 /**
  * Finds further entries for the tombstone (docs/glossary.md) of erased users: their payment customers, and their devices, which are the visitors that
- * were linked to them. If other users also used a device, the entry has only the times at which the device belonged to an erased user, as
- * in the column `profile_id_then` of the view `people_events`.
+ * were linked to them. If other users also used a device, the entry is limited to the times at which the device belonged to an erased user, by the
+ * same rule as the column `profile_id_then` of the view `people_events`.
  */
 export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: Tombstone): Promise<readonly string[]> {
   if (asked.whole || !asked.entries.some((entry) => readEntry(entry).kind === 'p')) return [];

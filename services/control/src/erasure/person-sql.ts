@@ -14,7 +14,7 @@ export interface RawPlace {
 export interface PersonSql {
   readonly siteId: string;
   readonly whole: boolean;
-  /** Unix milliseconds. Records that were received later are not erased, except those in `letters`. */
+  /** Unix milliseconds. Records that were received later are not erased, except those in the parameter `letters` of `personSql`. */
   readonly at: number;
   /** The condition on a row of `records` that is to be erased. */
   readonly records: string;

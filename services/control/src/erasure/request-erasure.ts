@@ -17,7 +17,7 @@ export interface ErasureRequest {
   readonly removesSite?: number;
 }
 
-/** After this time, a change of the registry has reached every process. */
+/** A change of the registry reaches every process within this time. */
 export const REGISTRY_LAG_MS = 2_000;
 
 const OPEN_ERASURES_MAX = 100;

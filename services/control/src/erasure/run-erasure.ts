@@ -74,7 +74,10 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   const { registry, analytics, clock, workerId, signal } = work;
   let writing: Promise<void> = Promise.resolve();
 
-  /** Writes a change to the registry. The writes run one after the other, so that a regular report cannot overwrite a change. */
+  /**
+   * Writes a change to the registry, and the present time as a report that this process is alive. The writes run one after the other, so that a
+   * report cannot overwrite a change.
+   */
   function update(change: Partial<Erasure>, mayTake = false): Promise<void> {
     const written = writing.then(async () => {
       if (!mayTake) assertOwn();
@@ -126,8 +129,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
   /**
    * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only if `ends` is not set. After a
-   * failure, call it again. It does not remove a newer site with the same ID: if a process that was paused has replaced the state of a complete
-   * erasure by an older state, the erasure runs again, and such a site can exist by then.
+   * failure, call it again. It does not remove a newer site with the same ID. There can be such a site if the erasure was already done: a process
+   * that was paused can overwrite the state of the erasure with an older state, so that it runs again.
    */
   async function removeSite(): Promise<void> {
     const { siteId, removesSite } = own();
@@ -154,7 +157,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   /**
-   * Waits until the tables have all records before these ends. Rejects if the records of a partition make no progress for `stalledMs`, so that other
+   * Waits until the tables have all records before these ends. Rejects if no further record of a partition is stored for `stalledMs`, so that other
    * erasures can run.
    */
   async function storedUpTo(ends: readonly number[]): Promise<void> {
@@ -276,7 +279,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 }
 
-/** A process that has not reported for this time counts as ended. */
+/** A process that has not reported for this long counts as ended. */
 const WORKER_LOST_MS = 30_000;
 const PROBLEM_CHARS_MAX = 300;
 

@@ -89,8 +89,8 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
 
   /**
    * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if there is none whose records can be
-   * in the archive. Call it only if all erasures are done: the number of open erasures is limited, and while a segment is damaged, a reopened erasure
-   * stays open.
+   * in the archive. Call it only if all erasures are done: a reopened erasure stays open as long as a segment of the archive is damaged, and the
+   * number of open erasures is limited.
    */
   async function reopen(): Promise<Erasure | undefined> {
     const { archive, eventLog, topics } = deps;

@@ -11,8 +11,8 @@ type Outcome = 'erased' | 'unnamed';
 export interface StoredOutcomes {
   hasLog(logId: string): boolean;
   /**
-   * Returns the outcomes by raw offset (docs/glossary.md), for all records of the range and maybe for more. Raw offsets of other records are not in
-   * the map. Call it for the ranges in order: one query then reads the rows for many ranges.
+   * Returns the outcomes by raw offset (docs/glossary.md). A raw offset of the range that is not in the map has neither of these outcomes. The map
+   * can also have raw offsets outside of the range. Call it for the ranges in order: one query then reads the rows for many ranges.
    */
   read(range: SegmentRange): Promise<ReadonlyMap<number, Outcome>>;
 }
@@ -21,7 +21,7 @@ interface Page {
   readonly logId: string;
   readonly partition: number;
   readonly from: number;
-  /** The page is complete up to this raw offset. */
+  /** `outcomes` is complete for the raw offsets from `from` to `to`. */
   to: number;
   readonly outcomes: Map<number, Outcome>;
 }

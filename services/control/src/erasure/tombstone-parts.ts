@@ -1,6 +1,9 @@
 import type { Tombstone } from '@weir/domain/erasure/tombstone';
 
-/** The maximum number of entries in one part. A part is one row of the registry, and stays below 100 KB if few entries have periods of time. */
+/**
+ * The maximum number of entries in one part. A part is one row of the registry, and stays below 100 KB if few of its entries are limited to periods
+ * of time.
+ */
 const ENTRIES_PER_PART_MAX = 2_000;
 
 /** Splits entries into parts. The first part has the number `head.part`, and the others the following numbers. */

@@ -1,6 +1,6 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 
-/** After this time, the records of an append with an unknown result are in the log, or certainly will not arrive there. */
+/** This long after an append had an unknown result, its records are in the log, or certainly will not arrive there. */
 export const SETTLE_MS = 5000;
 
 export type AppendHits = 'stored' | 'refused' | 'unknown';
@@ -8,8 +8,8 @@ export type AppendHits = 'stored' | 'refused' | 'unknown';
 /** Appends those rows of a dump that the site does not have yet. A row that is in several dumps is therefore stored once. */
 export interface RestoredRows {
   /**
-   * Resolves with the number of appended rows, or with the reason why they were not appended. `behind`: the tables do not have all records
-   * of the log yet, or an earlier append may still arrive there; try again later.
+   * Resolves with the number of appended rows, or with the reason why they were not appended. `behind`: the tables do not have all records of the log
+   * yet, or records of an earlier append may still arrive in the log. Try again later.
    */
   append(siteId: string, rows: readonly DumpedRow[]): Promise<number | Exclude<AppendHits, 'stored'> | 'behind'>;
 }

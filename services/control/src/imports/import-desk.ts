@@ -18,8 +18,8 @@ export interface ImportDeskDeps {
 }
 
 /**
- * What imports need during one term (import-term.ts). The leases and the restored rows are forgotten at the end of the term, because another process
- * can then append rows.
+ * What imports need during one term, in which this process accepts imports (import-term.ts). At the end of the term, the leases and the restored rows
+ * are forgotten, because another process can then append rows.
  */
 export interface ImportDesk {
   readonly importLeases: ImportLeases;
@@ -33,7 +33,7 @@ export interface ImportDesk {
   readonly run: ImportTerm['run'];
 }
 
-/** Returns a function that resolves with the desk of the present term, or with undefined if another process accepts imports. */
+/** Returns a function that resolves with the `ImportDesk` of the present term, or with undefined if another process accepts imports. */
 export function createImportDesks(deps: ImportDeskDeps): () => Promise<ImportDesk | undefined> {
   const desks = new WeakMap<ImportTerm, ImportDesk>();
   return async () => {

@@ -23,8 +23,9 @@ export interface ImportElection {
 }
 
 /**
- * A process can pass the fence (pass-fence.ts) just before it loses the election. Its append arrives in the log at most 12 s after the fence:
- * `FENCE_MS_MAX`, 1.7 s for the append, and `SETTLE_MS` (append-result.ts).
+ * Before each append, a process checks that it is still elected (the fence: pass-fence.ts). It can lose the election just after this check. Its
+ * append arrives in the log at most 12 s after the check began: `FENCE_MS_MAX` (5 s) for the check, 1.7 s for the append, and `SETTLE_MS` (5 s,
+ * append-result.ts).
  */
 export const TERM_SETTLE_MS = 12_000;
 /** If a process is not elected within this time after it joined the group or lost its term, it answers that another process accepts imports. */
@@ -33,7 +34,7 @@ const POLL_MS = 50;
 
 /**
  * Elects the process that accepts imports: the member of a consumer group to which partition 0 of the topic `registry` is assigned. The group is used
- * only for this election. Without it, two processes could append the same lines, because each knows only its own leases and appends.
+ * only for this election. Without an election, two processes could append the same lines, because each knows only its own leases and appends.
  */
 export async function startImportElection(deps: ImportElectionDeps): Promise<ImportElection> {
   const { eventLog, clock, onError } = deps;

@@ -26,8 +26,8 @@ interface HiddenCursorsDeps {
 export function createHiddenCursors({ registry, randomBytes }: HiddenCursorsDeps): HiddenCursors {
   const ownSecret = randomBytes(KEY_BYTES);
   /**
-   * The key comes from the secret of the sessions, which all processes share. Before the first sign-in, there is no such secret, and each process
-   * uses its own.
+   * The key comes from the secret that signs the cookies of signed-in browsers, because all processes share it. Before the first sign-in, there is no
+   * such secret, and each process uses its own.
    */
   const key = (): Buffer => {
     const shared = registry.sessionSecret()?.secret;

@@ -9,7 +9,8 @@ export interface ParquetEnd {
   readonly end: number;
   /**
    * The last exported day of this log and partition, if it is before the last day of the round. This happens if the tables had no row of the log and
-   * partition when the round began: the round keeps the limits of the round before. When the log is restored, a later round exports the rest.
+   * partition when the round began: the round then keeps the limits that the round before had for them. When the tables have such rows again, after a
+   * restore, a later round exports the rest.
    */
   readonly through?: string;
 }

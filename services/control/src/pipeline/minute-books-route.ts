@@ -10,8 +10,8 @@ const MINUTE_MS = 60_000;
 const MINUTES_DEFAULT = 60;
 export const MINUTES_MAX = 1_440;
 /**
- * A difference counts only if this many readings show it. Before it reads again, Weir waits for the running inserts, which can be visible in only one
- * of the tables.
+ * A difference between `records` and `books_sums` counts only if this many readings show it. Before each further reading, Weir waits for the running
+ * inserts, because an insert can be visible in only one of the two tables.
  */
 const READINGS = 3;
 

@@ -20,8 +20,8 @@ interface Row {
 }
 
 /**
- * Counts the rows of `records` by minute and outcome, and compares them with `books_sums`, which a view fills at each insert. One statement
- * reads both. It has the limits of a report, and is cancelled with its request. A row that is inserted at this moment may be in the first table only.
+ * Counts the rows of `records` by minute and outcome, and compares them with `books_sums`, which a view fills at each insert. One statement reads
+ * both tables. It has the limits of a report, and is cancelled with its request. A row of a running insert can be in `records` only.
  */
 export async function readMinuteBooks(
   { userQuery }: Pick<Analytics, 'userQuery'>,

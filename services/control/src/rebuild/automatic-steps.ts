@@ -6,9 +6,9 @@ const SWAP_AGAIN_MS = 60_000;
 
 /**
  * Returns a function that decides the next step of a replay that Weir has started itself (start-rebuild.ts). The replay fills a second set of tables,
- * the shadow tables. When they have all records, the step is `swap`: they become the live tables. Then it is `drop`. A swap that was refused is tried
- * again after a minute. But if an erasure has ended since the start of the replay, the shadow tables may contain erased records. The step is then
- * `drop`, and start-rebuild.ts starts another replay.
+ * the shadow tables. When they have all records, the step is `swap`: they become the live tables. After the swap, the step is `drop`. A swap that was
+ * refused is tried again after a minute. But if an erasure has ended since the start of the replay, the shadow tables may contain erased records. The
+ * step is then `drop`, and start-rebuild.ts starts another replay.
  */
 export function createAutomaticSteps({
   registry,

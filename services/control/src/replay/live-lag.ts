@@ -21,14 +21,14 @@ export async function liveLag(eventLog: EventLog, clock: () => number): Promise<
 }
 
 /**
- * A replay rests while live records arrive (docs/decisions/0046). For this time after the last live record, records count as arriving. A short gap
- * between two records then does not end the rests.
+ * A replay rests (pauses between its pieces of work) while live records arrive (docs/decisions/0046). After a live record, records count as arriving
+ * for this long, so that a short gap between two records does not end the rests.
  */
 const ARRIVING_FOR_MS = 5_000;
 
 /**
- * A replay rests only if it processed at least `GAIN_MIN` times as many records as arrived in this time. With rests, a slower replay would hardly
- * catch up.
+ * A replay rests only if, within `GAIN_WITHIN_MS`, it processed at least `GAIN_MIN` times as many records as arrived. With rests, a slower replay
+ * would hardly catch up.
  */
 const GAIN_WITHIN_MS = 10_000;
 const GAIN_MIN = 3;

@@ -129,8 +129,8 @@ function startWriter(
 }
 
 /**
- * Returns the store with a rest after each insert. There is no rest before an insert, because the writer must insert soon after it has committed its
- * plan (docs/glossary.md).
+ * Returns `analytics` with a rest after each insert, so that a replay delays live traffic less. There is no rest before an insert, because the writer
+ * must insert soon after it has committed its plan (docs/glossary.md).
  */
 export function restingAfterInserts(analytics: Analytics, gate: ReplayGate): Analytics {
   return { ...analytics, insertRecords: (batch) => gate.statement(() => analytics.insertRecords(batch)) };

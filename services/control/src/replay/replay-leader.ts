@@ -34,7 +34,10 @@ export interface Leader {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** The phase `follow` begins when the replay needs less than this time, without rests, to reach a position that the live writer had. */
+/**
+ * The phase `follow` begins when the replay reaches a position of the live writer less than this long after the live writer was there. The time of
+ * rests does not count.
+ */
 const FOLLOWS_WITHIN_MS = 20_000;
 /** The number of raw offsets by which a replay's enricher may be ahead of its writer in a partition. The outcomes in between need disk space. */
 const AHEAD_MAX = 500_000;
@@ -157,7 +160,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
 
   async function fill(replay: Replay, state: ReplayState): Promise<void> {
     await filling.lookAround(replay);
-    // The replay goes only up to the newest record of the live tables.
+    // The replay stops at the newest record that the live tables have.
     const stored = await Promise.all(
       state.starts.map(async (_, partition) => (await analytics.highestRawOffset(eventLog.logId, partition)) + 1),
     );

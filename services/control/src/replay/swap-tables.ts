@@ -53,8 +53,8 @@ export interface SwapDeps {
  */
 const REACH_WITHIN_MS = 60_000;
 /**
- * While a dependency is not available, a swap is tried again for this time. The time begins with the swap, or with its request that the writers
- * pause.
+ * While a dependency is not available, a swap is tried again for at most this time. The time begins with the swap, or with its request that the
+ * writers pause.
  */
 const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
@@ -155,7 +155,7 @@ function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, swap: Rep
   const since = requested?.requestedAt ?? swap.begunAt ?? 0;
   const isRepeated =
     (code.endsWith('_unavailable') && clock() - since < TRY_AGAIN_WITHIN_MS) ||
-    // The append of the request for the pause has an unknown result: the request can still become durable.
+    // Also repeats the swap if it is unknown whether the request for the pause was appended: the request can still become durable.
     (requested === undefined && code === 'event_log_unavailable');
   if (isRepeated) throw error;
   return `the swap failed before tables were exchanged: ${describeError(error).message}`;

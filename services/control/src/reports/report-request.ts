@@ -86,7 +86,8 @@ export async function readReportRequest(
     const usesVisits = [numbers.by, ...scope.filters.map(({ dimension }) => dimension)].some(
       (one) => one?.scope === 'visit',
     );
-    // A row of a bot can have the session ID of a visit whose other rows are far from the period, and no check flags such a visit.
+    // Reads `sessions`, because a row of a bot can have the session ID of a visit whose other rows are far from the period, and no check flags such a
+    // visit.
     if (scope.withBots && usesVisits) return { ...scope, visits: SESSIONS };
     const isBuilt = isInSlots(scope, numbers.by, numbers.starts?.(period));
     if (!withVisits && !usesVisits && !isBuilt) return { ...scope, visits: ROWS_ALONE };

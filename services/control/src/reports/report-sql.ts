@@ -34,9 +34,10 @@ export type VisitSource =
   /** From the view `sessions`. */
   | { readonly of: 'sessions' }
   /**
-   * From the rows near the period (docs/decisions/0035). If `built` is set, the report reads the days `built` from `visit_slots`, and `near`
-   * covers only the days before and after them. `version`: that of `PeriodFacts`. `isChecked`: whether a statement has
-   * searched for visits that continue for more than a day beyond the period. If it has not, `askWithSource` searches for them.
+   * From the rows near the period (docs/decisions/0035). If `built` is set, the report reads the days `built` from `visit_slots`, and `near` covers
+   * only the days before and after them. `version`: see `PeriodFacts` (period-facts.ts). As long as it is the same, reports share the answers of
+   * statements about unusual visits. `isChecked`: whether a statement has searched for visits that continue for more than a day beyond the period. If
+   * it has not, `askWithSource` searches for them.
    */
   | {
       readonly of: 'rows';

@@ -111,7 +111,7 @@ function simpleTables({
     // `visited` is false for a session ID that occurs only in server events. Such a session has no start and no end, so it never expires. It has
     // no visitor, and no view shows it.
     ['sessions_kept', where(rollups, (at) => `visited AND ended_at < ${at}`)],
-    // The day of a row of `visits_computed` can be two days before the end of the visit.
+    // A visit can end up to two days after the day of its row in `visits_computed`. So the row stays two days longer.
     ['visits_computed', where(rollups, (at) => `day < toDate(${at}) - 2`)],
     // Slots (docs/glossary.md) contain hashes of visitors, so the slots of days with expired rows are deleted. Visits of the next two days can have
     // lost rows, so the builds of these days are not valid any more.

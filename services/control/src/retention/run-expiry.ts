@@ -22,7 +22,7 @@ export interface ExpiryWork extends ExpiryDeps {
   readonly alone: boolean;
 }
 
-/** After this time, a change of the registry has reached every process. */
+/** A change of the registry reaches every process within this time. */
 const REGISTRY_LAG_MS = 2_000;
 const SWAP_POLL_MS = 50;
 const REPORT_EVERY_MS = 10_000;

@@ -108,7 +108,8 @@ export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<R
     const site = registry.site(siteId);
     if (site === undefined) return notFound('site');
     const { createdAt: removesSite } = site;
-    // Finds the erasure that an interrupted request has begun. An erasure with `ends` has already removed the site, and does not remove it again.
+    // Finds the erasure that an interrupted request has begun. An erasure has `ends` only after it has removed its site. Such an erasure is not used
+    // here, because it does not remove the site again.
     const begun = registry
       .erasures()
       .find((one) => one.siteId === siteId && one.removesSite === removesSite && one.ends === undefined);

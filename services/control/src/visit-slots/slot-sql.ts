@@ -117,7 +117,7 @@ WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash
  * - the days of a visit that has rows on more than two days,
  * - the days of a visit with a server event on the day before the visit began,
  * - the days near rows that retention has removed,
- * - the days near a visit that is in `visits_computed` for another reason than its rows (`visitSourceOf` in visit-source.ts).
+ * - the days near a visit that a check, an erasure or retention has added to `visits_computed` (`visitSourceOf` in visit-source.ts).
  */
 export function skippedDaysSql(site: SiteDays): string {
   return `${withValues(

@@ -25,8 +25,10 @@ export interface VisitChecksDeps {
 const EVERY_MS = 3600_000;
 /** The first check after a start begins with the rows that were received this long before the newest row. */
 const FIRST_MS = 48 * 3600_000;
-/** Each later check also reads the rows that were received in this time before the last check: the last check left out visits that had just
- * received a row. */
+/**
+ * Each later check also reads the rows that were received up to this long before the last check, because the last check left out visits that had just
+ * received a row.
+ */
 const OVERLAP_MS = 30 * 60_000;
 
 /**

@@ -128,7 +128,8 @@ test('the retention of a rewritten segment counts from the day when it was first
   const limits = { retentionMs: 86_400_000, upkeepMs: 1 };
   await keepArchive({ store: files, clock: () => stored + 12 * 3_600_000, logger, limits });
   expect((await summariseArchive(files)).length).toBeGreaterThan(0);
-  // A marker in `rewritten/` names each rewritten segment. At the time `later`, the retention of the day in the marker is over.
+  // Each rewritten segment has a marker `rewritten/<day>/<name>` with the day when it was first stored. `later` is one retention (a day) after the
+  // end of this day.
   const later = new Date(stored).setUTCHours(48, 0, 0, 0);
   const marked: string[] = [];
   for await (const { name } of files.list('rewritten/')) marked.push(name.slice('rewritten/2026-01-01/'.length));

@@ -74,7 +74,7 @@ test('an erasure removes a payment that becomes visible later than its record', 
       )
     )[0]?.n;
   expect(await payments()).toBe(1);
-  // A running insert whose row in `payments_log` is not visible yet.
+  // Simulates a running insert whose row in `payments_log` is not visible yet.
   await analytics.change('CREATE TABLE invisible ENGINE = Memory AS SELECT * FROM payments_log');
   await analytics.change("ALTER TABLE payments_log DELETE WHERE visitor_id = 'kim-v'");
   let waits = 0;

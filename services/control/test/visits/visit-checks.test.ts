@@ -120,7 +120,7 @@ test('the check in the background flags the visits of all days that got rows', a
   };
   const checks = startVisitChecks(deps);
   await eventually('the flag', async () => (await flags('c')).length === 1);
-  // Rows that were received before the last check, and are stored after it.
+  // Inserts rows that were received before the last check, but are stored after it.
   const before = now - DAY_MS;
   await insert(
     hit('c', 'late', T0, { received_at: before }),

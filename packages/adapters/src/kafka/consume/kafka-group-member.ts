@@ -23,7 +23,10 @@ export interface Session {
   readonly partitions: readonly number[];
 }
 
-/** After this time without an answer, a heartbeat is repeated over a new connection. Two such heartbeats fit into the session timeout. */
+/**
+ * A heartbeat that gets no connection or no answer within these timeouts is repeated over a new connection. Two such heartbeats fit into the session
+ * timeout.
+ */
 export const HEARTBEAT_TIMEOUTS: KafkaTimeouts = { connectionTimeoutMs: 1000, requestTimeoutMs: 2000 };
 
 export interface GroupMemberOptions {
@@ -110,8 +113,9 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
   }
 
   /**
-   * Settles as `joining` does, but rejects when `close` is called. A join lasts until the slowest member has closed its partitions, and `close`
-   * must not wait for that. After the rejection, this member leaves the group over a new connection, for which it must already have a member ID.
+   * Settles as `joining` does, but rejects when `close` is called. A join lasts until the slowest member has closed its partitions, and `close` must
+   * not wait for that. After the rejection, this member leaves the group over a new connection. Call this function only if the member already has an
+   * ID: without it, the member cannot leave.
    */
   function unlessLeft<T>(joining: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ import { produce } from './kafka-produce.ts';
 
 /** The maximum size of all records that wait to be sent. */
 const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
-/** A batch may have at most this part of `max.message.bytes`. */
+/** The maximum size of a batch, as a part of `max.message.bytes`. */
 const BATCH_PART = 15 / 16;
 const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS = 50;

@@ -56,7 +56,10 @@ export interface Sweep {
 
 export interface SweptTable {
   readonly rows: ExpiringRows;
-  /** Resolves with a time. A row whose expiry time is later is kept, even if it has expired. If the promise rejects, the sweep removes nothing. */
+  /**
+   * Resolves with a time. A row that expires after this time is kept, even if it has expired by now. If the promise rejects, the sweep removes
+   * nothing.
+   */
   readonly keptAfter?: () => Promise<number>;
 }
 

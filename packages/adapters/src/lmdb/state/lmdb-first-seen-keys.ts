@@ -78,8 +78,8 @@ export function createFirstSeenKeys(
         changed.set(id, next);
         return record;
       });
-      // Even if this call changes nothing, its result can depend on an insert of another call that is not committed yet. This write, which is
-      // empty then, ends after that insert.
+      // If this call changes nothing, its result can still depend on an insert of another call that is not committed yet. Therefore it also waits for
+      // a write, which is then empty and ends after that insert.
       if (uncommitted.size > 0) await write(changed);
       return answers;
     },

@@ -128,7 +128,7 @@ export function segmentsGone({ logId, partition, to }: ArchiveRun, from: number)
 /**
  * Finds the raw offset from which the records of a run can be used. Only the first outcome of a raw record counts. A run that does not begin at
  * offset 0 can begin with repeats: outcomes of raw records whose first outcome is before the run. Resolves with undefined if the run is too short to
- * show where the repeats end. If the records before the run have expired, `rawFrom` shows it.
+ * show where the repeats end. If the archive has deleted the records before the run, `rawFrom` shows where the repeats end.
  */
 export async function firstRawOffset(store: ObjectStore, run: ArchiveRun): Promise<number | undefined> {
   let highest = -1;

@@ -113,7 +113,7 @@ function matched(goals: readonly Action[], parameters: Parameters): string {
 
 /**
  * Sums payments, refunds included. The sum has 76 digits, so that it cannot overflow. `PAID` has the payments whose amount is a decimal number. It
- * reads `payments_log`, because the view `payments` also finds the source of each payment in the whole history of the site.
+ * reads `payments_log` and not the view `payments`, which is slower: the view also finds the source of each payment in the whole history of the site.
  */
 const SUM_PAID = 'paid.currency AS currency, toString(sum(toDecimal256(paid.amount, 18))) AS amount';
 const PAID = `(

@@ -51,8 +51,8 @@ const UNUSUAL: readonly string[] = [
 ];
 
 /**
- * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share it if they ask at the same time, as
- * those of a dashboard do.
+ * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share its answer if they ask at the same
+ * time, as the reports of a dashboard do.
  */
 export async function readPeriodFacts(
   { siteId, period }: Pick<AskedScope, 'siteId' | 'period'>,

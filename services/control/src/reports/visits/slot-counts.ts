@@ -46,8 +46,8 @@ export function countedVisits(scope: SlotScope, { parameters }: ReportParts): st
 
 /**
  * A SELECT of rows with the columns `value_key` (the hash of the value of the dimension), `has_text`, `value` (empty without `has_text`),
- * `visitor_key` (`NO_KEY` in rows that count only visits), `pageviews`, `events`, `visits`, `bounces`, `seconds` and `views`. For each value, at
- * least the rows of its hits have the text.
+ * `visitor_key` (`NO_KEY` in rows that count only visits), `pageviews`, `events`, `visits`, `bounces`, `seconds` and `views`. The rows with the hits
+ * of a value always have its text.
  */
 export function countedValues(scope: SlotScope, by: Dimension, { parameters, hits, hitValue }: ReportParts): string {
   const slots = slotsOf(scope, by, parameters);

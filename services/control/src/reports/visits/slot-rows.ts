@@ -127,7 +127,7 @@ function filteredCounts(
   if (name === 'page') {
     return { conditions: [...conditions, anyPasses], pageviews: sumOf('page_views'), events: sumOf('page_events') };
   }
-  // The event name of a pageview is empty. Pageviews are not in `names`.
+  // `names` has no entry for pageviews, whose event name is empty. So the conditions treat pageviews separately: they pass if the empty name passes.
   const emptyPasses = `(${passing("''").join(' AND ')})`;
   return {
     conditions: [...conditions, `(${anyPasses} OR (visit_slots.pageviews > 0 AND ${emptyPasses}))`],

@@ -77,8 +77,8 @@ const FRAGMENTS_MAX = 20_000;
  * Decides where a report takes its visits from. The rows of the period are much faster than `sessions`. A report that reads the slots
  * (docs/glossary.md) of the days `built` needs only the rows before and after these days. The rows near the period do not suffice for exact numbers
  * if
- * - retention has removed rows (`expired`), or a visit is in `visits_computed` for another reason than its rows (`flag`), for example because an
- *   erasure has removed some of them,
+ * - retention has removed rows (`expired`),
+ * - a check, an erasure or retention has added a visit to `visits_computed` (`flag`; visits that the stamps of their own rows have added do not count),
  * - a visit continues for more than a day beyond the period (`longStatement`).
  */
 export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
