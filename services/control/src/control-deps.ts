@@ -96,7 +96,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly runExclusive: RunExclusive;
   /** Waits for the inserts that are running now. An insert fills the tables one after the other, so it can be visible in only some of them. */
   readonly insertsEnd: () => Promise<void>;
-  /** Runs the calls that redrive dead letters one after the other. */
+  /** Runs the calls that redrive dead letters (docs/glossary.md) one after the other. */
   readonly runRedrive: RunExclusive;
   readonly diffRuns: DiffRuns;
   /** Resolves with undefined if another process accepts imports. */

@@ -46,9 +46,9 @@ export interface LmdbEventLogConfig {
 
 export interface LmdbEventLog extends EventLog {
   /**
-   * Copies the present content of the log, with its tables and commits but without the salts, to `<folder>/data.mdb`. Appends
-   * continue meanwhile. The folder must exist and be on the disk of the log. Rejects with `event_log_unavailable` if the copy would use a part
-   * of the disk space that Weir keeps free (WEIR_DISK_RESERVE_MB).
+   * Copies the present content of the log, with its tables and commits but without the salts (docs/glossary.md), to `<folder>/data.mdb`. Appends
+   * continue meanwhile. The folder must exist and be on the disk of the log. Rejects with `event_log_unavailable` if the copy would use a part of the
+   * disk space that Weir keeps free (WEIR_DISK_RESERVE_MB).
    */
   copyTo(folder: string): Promise<void>;
   /** The time at which the oldest record that the group has not committed was appended; `Infinity` if there is none. */

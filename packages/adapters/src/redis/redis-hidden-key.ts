@@ -5,8 +5,8 @@ const HIDDEN_CHARS = 22;
 const KEYS_MAX = 50_000;
 
 /**
- * Returns a function that hashes a client IP with the salt of the day, for use as a key in Redis, which writes its keys to disk. The hash is
- * the same in all processes. After the salt is deleted, no process can find out which client IP a hash belongs to.
+ * Returns a function that hashes a client IP with the salt of the day (docs/glossary.md), for use as a key in Redis, which writes its keys to disk.
+ * The hash is the same in all processes. After the salt is deleted, no process can find out which client IP a hash belongs to.
  */
 export function createHiddenKeys(): (key: string, salt: string) => string {
   const hidden = new BoundedCache<string>(KEYS_MAX);

@@ -8,7 +8,7 @@ import { createHiddenKeys } from './redis-hidden-key.ts';
 
 export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimiterConfig, 'keysMax'> {
   readonly keyPrefix?: string;
-  /** The salt of the day, which all processes share; `undefined` while this process does not have it. */
+  /** The salt of the day (docs/glossary.md), which all processes share; `undefined` while this process does not have it. */
   readonly salt: () => string | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface RedisStateStore extends StateStore {
   drift(): Promise<readonly string[]>;
   /**
    * Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not report its time. In this case, only the
-   * clock of the host decides when daily salts are removed.
+   * clock of the host decides when daily salts (docs/glossary.md) are removed.
    */
   serverTime(): Promise<number>;
   /** Removes all keys of the store. Resolves when they are removed. */
@@ -38,8 +38,9 @@ export interface RedisStateStore extends StateStore {
 
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
 /**
- * How long Redis keeps the applied offset of a partition (the raw offset up to which its state was applied) after the last write of the state. When
- * the applied offset has expired, the enricher rebuilds the state from the records of the last day, or from all records if a partition lags.
+ * How long Redis keeps the applied offset of a partition (the offset in `events.raw` up to which its state was applied) after the last write of the
+ * state. When the applied offset has expired, the enricher rebuilds the state from the records of the last day, or from all records if a partition
+ * lags.
  */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 

@@ -60,8 +60,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
 }
 
 /**
- * Removes all replays, because a backup does not contain their shadow tables: a swap would always be refused, or would exchange the tables with
- * empty ones. If a replay had paused the writers for its swap, also ends this pause, because no other process would end it.
+ * Removes all replays, because a backup does not contain their shadow tables: a swap (docs/glossary.md) would always be refused, or would exchange
+ * the tables with empty ones. If a replay had paused the writers for its swap, also ends this pause, because no other process would end it.
  */
 async function removeReplays(registry: Registry): Promise<void> {
   for (let replay = registry.replay(); replay !== undefined; replay = registry.replay()) {

@@ -73,9 +73,9 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     removeToken(rowKey.viewer(siteId, viewerId), siteId, viewerId);
 
   /**
-   * Creates the salt of a day. All processes must use the same salt: the first one in the table. Each process puts its salt under its own key: with
-   * a shared key, compaction would remove the first salt and keep the last one. When `put` has resolved, this process has applied all earlier rows,
-   * so it knows the first salt.
+   * Creates the salt of a day (docs/glossary.md). All processes must use the same salt: the first one in the table. Each process puts its salt under
+   * its own key: with a shared key, compaction would remove the first salt and keep the last one. When `put` has resolved, this process has applied
+   * all earlier rows, so it knows the first salt.
    */
   async function createSalt(day: string): Promise<string> {
     const own = rowKey.salt(day, randomUUID());

@@ -83,7 +83,10 @@ function under<Engine extends ClickhouseServer>(clickhouse: Engine): ClickhouseU
   };
 }
 
-/** Makes a batch whose rows have the raw offsets from `from` on. Rows without an event_id or times get values that depend on their raw offset. */
+/**
+ * Makes a batch whose rows have the raw offsets (docs/glossary.md) from `from` on. Rows without an event_id or times get values that depend on their
+ * raw offset.
+ */
 export function batch(
   from: number,
   rows: readonly RowFields[],

@@ -33,7 +33,7 @@ const linked = (profile: string): RecordsBatch =>
     batch(from, [identify({ profile_id: profile, user_id: 'u-dictionary' }, { visitor_id: 'v-dictionary' })]),
   );
 
-/** Makes a batch with raw offsets that no other batch has. */
+/** Makes a batch with raw offsets (docs/glossary.md) that no other batch has. */
 function next(make: (from: number) => RecordsBatch): RecordsBatch {
   const made = make(nextOffset);
   nextOffset += made.lines.length;
@@ -93,7 +93,7 @@ async function exchange(
   await exchangeGenerations(statements(around), { ...databases, generation, ...limits, ...stored });
 }
 
-/** Asserts that the tables, dictionaries and generations of `live` and `shadow` were exchanged. */
+/** Asserts that the tables, dictionaries and generations (docs/glossary.md) of `live` and `shadow` were exchanged. */
 async function expectExchanged(generation: number): Promise<void> {
   [here, there] = [there, here];
   expect(await storedCounts(live)).toEqual(here.counts);

@@ -70,7 +70,8 @@ const CLOSE_WAIT_MS = 1_000;
  * reads from the projection `offsets` without a scan. This number does not show a fault if one row is missing and another row is repeated. So the
  * first check of a log, and then one check per day, compares all raw offsets, which reads three columns of the whole table. If such a check finds a
  * fault, the next check also compares all raw offsets, to confirm the fault. The end of a fault is confirmed in the same way.
- * There is no check while an erasure or an expiry deletes rows, or while a swap exchanges the tables. `weir audit` compares everything at any time.
+ * There is no check while an erasure or an expiry deletes rows, or while a swap (docs/glossary.md) exchanges the tables. `weir audit` compares
+ * everything at any time.
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, wholeEveryMs = WHOLE_EVERY_MS } = deps;

@@ -7,7 +7,9 @@ import type { EventLog } from '@weir/ports/event-log';
 export interface Unbalanced {
   readonly missing: number;
   readonly repeated: number;
-  /** The first ranges of missing raw offsets, as `site first-last`. The site is empty if the record has expired or cannot be read. */
+  /**
+   * The first ranges of missing raw offsets (docs/glossary.md), as `site first-last`. The site is empty if the record has expired or cannot be read.
+   */
   readonly missingOffsets: readonly string[];
   /** The first repeated raw offsets, as `site offset`. */
   readonly repeatedOffsets: readonly string[];

@@ -21,7 +21,7 @@ export interface LetterCondition {
 
 export const LETTER_FILTERS = ['site', 'stage', 'reason', 'error', 'since', 'until'] as const;
 
-/** The position in `events.raw` of the record that became a dead letter. It stays the same when the letter is redriven. */
+/** The position in `events.raw` of the record that became a dead letter. It stays the same when the letter is redriven (docs/glossary.md). */
 export interface LetterPlace {
   readonly log: string;
   readonly partition: number;

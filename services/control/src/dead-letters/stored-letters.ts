@@ -13,7 +13,7 @@ export interface StoredLetter extends LetterPlace {
   /** Unix milliseconds. */
   readonly failedAt: number;
   readonly redrivenAt: number | undefined;
-  /** How often the dead letter was redriven. */
+  /** How often the dead letter was redriven (docs/glossary.md). */
   readonly attempts: number;
 }
 

@@ -42,7 +42,7 @@ function derived(
   const own = (condition: string) => `site_id = '${person.siteId}' AND ${condition}`;
   const profile = own(ofProfile('profile_id', PROFILE));
   // In `dead_letter_attempts`, only rows with the outcome `dead` have an error and a payload. The other rows have only positions in the log, so they
-  // stay unless the whole site is erased: without them, a dead letter that stays would be listed as if it had never been redriven.
+  // stay unless the whole site is erased: without them, a dead letter that stays would be listed as if it had never been redriven (docs/glossary.md).
   const letter = person.whole ? '1' : "outcome = 'dead'";
   return [
     ['dead_letter_attempts', made('log_id, raw_partition, by_offset', 'log_id, raw_partition, raw_offset', letter)],

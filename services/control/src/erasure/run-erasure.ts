@@ -74,10 +74,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   const { registry, analytics, clock, workerId, signal } = work;
   let writing: Promise<void> = Promise.resolve();
 
-  /**
-   * Writes a change to the registry, and the present time as a report that this process is alive. The writes run one after the other, so that a
-   * report cannot overwrite a change.
-   */
+  /** Writes a change to the registry. Writes run one after the other, so that a report (every `REPORT_EVERY_MS`) cannot overwrite a change. */
   function update(change: Partial<Erasure>, mayTake = false): Promise<void> {
     const written = writing.then(async () => {
       if (!mayTake) assertOwn();

@@ -21,7 +21,7 @@ export function createRowEraser(
   keep: Keep | undefined,
 ) {
   const known = new Map<string, { readonly all: readonly Tombstone[]; readonly own: readonly Tombstone[] }>();
-  /** Returns the same array as long as the tombstones do not change, because `eraseLine` compiles each new array. */
+  /** Returns the same array as long as the tombstones (docs/glossary.md) do not change, because `eraseLine` compiles each new array. */
   function tombstonesOf(siteId: string): readonly Tombstone[] {
     const all = registry.tombstones(siteId);
     const cached = known.get(siteId);
@@ -41,8 +41,8 @@ export function createRowEraser(
 }
 
 /**
- * Returns why the tables must not be exchanged: an erasure runs, or ended after the replay began, so the shadow tables may contain erased
- * records. Returns undefined if there is no such erasure.
+ * Returns why the tables must not be exchanged: an erasure runs, or ended after the replay began, so the shadow tables (docs/glossary.md) may contain
+ * erased records. Returns undefined if there is no such erasure.
  */
 export function erasureSince(registry: Pick<Registry, 'erasures'>, since: number): string | undefined {
   const open = registry.erasures().find(({ finishedAt }) => finishedAt === undefined || finishedAt >= since);

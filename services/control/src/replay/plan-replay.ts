@@ -35,7 +35,7 @@ export interface BeginReplayDeps extends PlanReplayDeps {
  */
 export async function planWhenStored(deps: BeginReplayDeps, request: ReplayRequest): Promise<RawPlan> {
   const { analytics, shadow } = deps;
-  // The tables can be read directly, because no swap exchanges them while a replay begins.
+  // The tables can be read directly, because no swap (docs/glossary.md) exchanges them while a replay begins.
   if (!(await waitUntilStored({ ...deps, tables: { read: (work) => work(analytics) } }, STORED_WITHIN_MS))) {
     throw new DependencyError(
       'analytics_unavailable',

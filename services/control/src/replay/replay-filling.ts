@@ -14,15 +14,15 @@ export interface FillingDeps extends FillerDeps {
 
 /** The running writer of the shadow tables (docs/glossary.md), and the gate that makes a replay wait so that it does not delay live traffic. */
 export interface Filling {
-  /** Starts the writer if it does not run. `ends`: for each partition, the raw offset at which the writer stops (exclusive). */
+  /** Starts the writer if it does not run. `ends`: for each partition, the raw offset (docs/glossary.md) at which the writer stops (exclusive). */
   keepRunning(replay: Replay, state: ReplayState, ends: readonly number[]): Promise<void>;
   /** The gate of this replay. */
   gate(replay: Replay): ReplayGate;
   /** Waits until this number of records may be copied. Resolves with false if the signal aborts. */
   pass(replay: Replay, records: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Checks whether the replay must wait, or rest while live records arrive. During a swap, the live writers pause. Their lag then does not count, and
-   * the replay does not rest, so that the pause is short.
+   * Checks whether the replay must wait, or rest (pause between its pieces of work) while live records arrive. During a swap (docs/glossary.md), the
+   * live writers pause. Their lag then does not count, and the replay does not rest, so that the pause is short.
    */
   lookAround(replay: Replay, options?: { readonly isSwap: boolean }): Promise<void>;
   stop(): Promise<void>;

@@ -34,12 +34,9 @@ export interface Leader {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/**
- * The phase `follow` begins when the replay reaches a position of the live writer less than this long after the live writer was there. The time of
- * rests does not count.
- */
+/** The phase `follow` begins when the replay reaches a position that the live writer had less than this time ago (rests do not count). */
 const FOLLOWS_WITHIN_MS = 20_000;
-/** The number of raw offsets by which a replay's enricher may be ahead of its writer in a partition. The outcomes in between need disk space. */
+/** How many records of a partition a replay's enricher may process before its writer stores their outcomes. These outcomes need disk space. */
 const AHEAD_MAX = 500_000;
 const REMOVED_AT_ONCE = 50_000;
 

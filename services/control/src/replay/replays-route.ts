@@ -60,7 +60,7 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
   if (registry.replay() !== undefined) return conflict(EXISTS);
   if (registry.erasures().some(({ phase }) => phase !== 'done')) return conflict(ERASING);
   if (registry.expiry() !== undefined) return conflict(EXPIRING);
-  // A redrive that runs in this process ends first: its records must be in the tables when the replay begins.
+  // A redrive of dead letters (docs/glossary.md) that runs in this process ends first: its records must be in the tables when the replay begins.
   await deps.runRedrive(() => registry.putReplayRequest(request));
   const first = registry.replay();
   // Another process has started a replay at the same time, and its request came first in the log.

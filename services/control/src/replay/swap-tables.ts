@@ -43,7 +43,7 @@ export interface SwapDeps {
   /** Rejects if this process is no longer the leader. */
   fence(): Promise<void>;
   putState(state: ReplayState): Promise<void>;
-  /** Applies the migrations of this version of Weir to the shadow tables. */
+  /** Applies the migrations of this version of Weir to the shadow tables (docs/glossary.md). */
   migrateShadow(state: ReplayState): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ async function prepare(
   if (earlier?.owner === 'backup' && !earlier.over) {
     return 'the writers are paused for a backup: request the swap again in a minute';
   }
-  // From now on the replay does not rest, so that the pause of the writers is short.
+  // From now on the replay does not rest (docs/decisions/0046), so that the pause of the writers is short.
   await filling.lookAround(replay, { isSwap: true });
   const paused = await liveWriters.pause(swap.number, signal);
   if (paused.status === 'late') {

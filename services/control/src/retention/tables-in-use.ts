@@ -3,8 +3,8 @@ import type { Registry } from '@weir/ports/registry';
 import { isSwapping } from '../erasure/request-erasure.ts';
 
 /**
- * Returns the work for which an expiry must wait, or undefined. After a swap or an undo, a replay only keeps the former tables. The expiry then waits
- * for the replay only if the replay has a command that was not carried out yet.
+ * Returns the work for which an expiry must wait, or undefined. After a swap or an undo (docs/glossary.md), a replay only keeps the former tables.
+ * The expiry then waits for the replay only if the replay has a command that was not carried out yet.
  */
 export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' | undefined {
   if (isSwapping(registry)) return 'swap';

@@ -50,8 +50,8 @@ export const BUILDS: readonly string[] = [
   `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
 ];
 /**
- * Days with a visit that a check, an erasure or retention has added to `visits_computed`. Visits that only the stamps of their own rows have added do
- * not count.
+ * Days with a visit that a check, an erasure or retention has added to `visits_computed`. Visits that only the stamps (docs/glossary.md) of their own
+ * rows have added do not count.
  */
 const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late FROM
   (

@@ -27,8 +27,8 @@ const REPORTS: readonly string[] = [
 ];
 
 /**
- * Compares reports of a built day from slots with the same reports from rows. Resolves with undefined if the build of the day is not valid, or if a
- * report cannot use slots. A late row can arrive between two reports, so reports that differ are compared a second time.
+ * Compares reports of a built day (docs/glossary.md) from slots with the same reports from rows. Resolves with undefined if the build of the day is
+ * not valid, or if a report cannot use slots. A late row can arrive between two reports, so reports that differ are compared a second time.
  */
 export async function compareDay(
   siteId: string,

@@ -44,9 +44,9 @@ const SETTINGS =
   'SETTINGS max_threads = 1, max_memory_usage = 500000000, max_bytes_before_external_group_by = 200000000, max_bytes_before_external_sort = 200000000';
 
 /**
- * The statement that inserts the slots of `days`. A visit with rows on these days must not have rows on more than two days (`skippedDaysSql`). If a
- * visit continues on the next day, its first day also gets slots for the rows of the next day. A report of the first day can then filter by these
- * rows.
+ * The statement that inserts the slots (docs/glossary.md) of `days`. A visit with rows on these days must not have rows on more than two days
+ * (`skippedDaysSql`). If a visit continues on the next day, its first day also gets slots for the rows of the next day. A report of the first day can
+ * then filter by these rows.
  */
 export function insertSlotsSql({ days, firstBuild, share, shares, ...site }: SlotBuild): string {
   const wanted = `(${days.map((day) => `toDate('${day}')`).join(', ')})`;

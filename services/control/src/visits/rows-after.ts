@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 
-/** By log ID and partition of `events.raw`: a raw offset. */
+/** By log ID and partition of `events.raw`: an offset in this partition (a raw offset). */
 export type RawPositions = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 const LOG_ID = /^[\w-]*$/;

@@ -8,7 +8,7 @@ export interface FirstSeenKeys {
   overwriteFirstSeen(records: readonly FirstSeenKey[], windowMs: number): Promise<void>;
 }
 
-/** Upper bound of a row: an idempotency key, and `RECORDS_PER_KEY_MAX` first-seen records of at most 64 bytes. */
+/** Upper bound of a row: an idempotency key, and `RECORDS_PER_KEY_MAX` first-seen records (docs/glossary.md) of at most 64 bytes. */
 const ROW_BYTES_MAX = 1024;
 
 interface FirstSeen {

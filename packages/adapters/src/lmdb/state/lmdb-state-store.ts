@@ -20,8 +20,8 @@ export interface LmdbStateStoreConfig {
   readonly folder: string;
   readonly clock: () => number;
   /**
-   * How long first-seen keys are kept. This must be the window of idempotency keys (24 h) plus the longest time between the receipt and the
-   * processing of a raw record, which is the retention of `events.raw`. Default 96 h: 24 h plus the default retention.
+   * How long first-seen keys (docs/glossary.md) are kept. This must be the window of idempotency keys (24 h) plus the longest time between the
+   * receipt and the processing of a raw record, which is the retention of `events.raw`. Default 96 h: 24 h plus the default retention.
    */
   readonly firstSeenKeptMs?: number;
   /**

@@ -28,7 +28,7 @@ export interface ArchiveFillDeps extends FillerDeps {
   goesOn(status: readonly PartitionStatus[]): Promise<boolean>;
 }
 
-/** A run of the archive to read, with the raw offsets (`rawEnd` exclusive) whose rows are taken from it. */
+/** A run of the archive to read, with the offsets of `events.raw` (`rawEnd` exclusive) whose rows are taken from it. */
 interface ReadRun {
   readonly run: ArchiveRun & { readonly records: number };
   readonly rawFrom: number;

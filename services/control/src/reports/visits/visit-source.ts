@@ -67,8 +67,8 @@ LIMIT 1`;
 }
 
 /**
- * ClickHouse limits a parameter to 128 KiB. If there are more moved sessions than this, or more rows of `moved_hours`, the report does not get the
- * sessions as a parameter: its own statement finds them.
+ * ClickHouse limits a parameter to 128 KiB. If there are more moved sessions (docs/glossary.md) than this, or more rows of `moved_hours`, the report
+ * does not get the sessions as a parameter: its own statement finds them.
  */
 const MOVED_MAX = 3_000;
 const FRAGMENTS_MAX = 20_000;
@@ -78,7 +78,7 @@ const FRAGMENTS_MAX = 20_000;
  * (docs/glossary.md) of the days `built` needs only the rows before and after these days. The rows near the period do not suffice for exact numbers
  * if
  * - retention has removed rows (`expired`),
- * - a check, an erasure or retention has added a visit to `visits_computed` (`flag`; visits that the stamps of their own rows have added do not count),
+ * - a check, an erasure or retention has added a visit to `visits_computed` (`flag`),
  * - a visit continues for more than a day beyond the period (`longStatement`).
  */
 export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
