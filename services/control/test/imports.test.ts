@@ -127,7 +127,7 @@ test.each([0, 30])(
     for (const first of [1, 31]) {
       expect((await send(site, digest, chunk(again.lease, first, first + 29))).status).toBe(200);
     }
-    // These lines are new: the earlier import had not come to them.
+    // These lines are new: the earlier import did not send them.
     expect((await send(site, digest, chunk(again.lease, 61, 70))).status).toBe(200);
     await stored(site, digest, 70, again.lease);
     expect(await rows(site)).toEqual({ rows: 70, lines: 70 });

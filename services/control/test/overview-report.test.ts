@@ -8,7 +8,10 @@ import {
 } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { type OverviewRequest, overviewReport } from '../src/reports/overview/overview-report.ts';
 
-/** Some days after the clock changes of Europe and America. The days of a period with both changes begin at the largest number of different times. */
+/**
+ * Some days after the clock changes of Europe and America. In a period with both changes, the days of the zones begin at the largest number of
+ * different times.
+ */
 const NOW = Date.UTC(2026, 10, 3, 12, 34);
 /** The default of ClickHouse for `http_max_field_value_size`. */
 const PARAMETER_CHARS_MAX = 131_072;

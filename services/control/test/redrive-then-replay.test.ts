@@ -41,7 +41,7 @@ async function makeAndRedriveLetters(): Promise<void> {
   await weir.visits(3);
 }
 
-/** Redrives the letters that the lookup of the location has caused. Returns the results. */
+/** Redrives the letters that the failing lookup of the location has caused. Returns the results. */
 async function redriven(): Promise<readonly string[]> {
   const { data } = (await weir.call('POST', '/dead-letters/redrive', { reason: 'step_failed' })).body;
   return data.results.map(({ result }: { result: string }) => result);

@@ -70,7 +70,7 @@ const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
 } as const;
 
-/** Without them, ClickHouse refuses a statement with about 50,000 parts, such as deleting a person with 2,000 devices of several users. */
+/** Without these settings, ClickHouse refuses a statement with about 50,000 parts, such as deleting a person with 2,000 devices of several users. */
 const LONG_STATEMENT = {
   max_query_size: String(STATEMENT_BYTES_MAX),
   max_ast_elements: String(STATEMENT_BYTES_MAX),
@@ -265,7 +265,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
 
     async responds(withinMs) {
       const limit = AbortSignal.timeout(withinMs);
-      // An error status or a refused connection also counts as a response: other calls would then fail at once, and not wait.
+      // An error status or a refused connection also counts as a response: in such a state, other calls fail at once and do not wait.
       await responder.ping({ select: false, abort_signal: limit });
       if (limit.aborted) throw new DependencyError('analytics_unavailable', `no response within ${withinMs} ms`);
     },

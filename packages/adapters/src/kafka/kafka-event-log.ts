@@ -54,7 +54,7 @@ export interface KafkaEventLog extends EventLog {
 
 interface Links {
   readonly query: KafkaLink;
-  /** The connections for appends that an HTTP client may wait for: to all topics except `events.enriched` and `events.replayed`. */
+  /** The connections for appends to all topics except `events.enriched` and `events.replayed`. An HTTP client can be waiting for them. */
   readonly interactive: KafkaLink;
   /** The connections for `read`, and for appends to `events.enriched` and `events.replayed`. No HTTP client waits for these appends. */
   readonly background: KafkaLink;

@@ -35,8 +35,9 @@ export function readEdges(
 }
 
 /**
- * Resolves with true if a partition of the topic has ever had a record, also if retention has removed this record. Closes the link. If only a
- * partition without a leader can have had records, rejects with `event_log_unavailable`. Otherwise rejects with kafkajs's error.
+ * Resolves with true if a partition of the topic has ever had a record, also if retention has removed this record. Closes the link. Partitions
+ * without a leader cannot be read: if no other partition has had a record, rejects with `event_log_unavailable`. Otherwise rejects with kafkajs's
+ * error.
  */
 export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boolean> {
   try {

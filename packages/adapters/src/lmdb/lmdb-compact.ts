@@ -21,7 +21,7 @@ export async function compactErased(folder: string): Promise<void> {
   const [data, copy] = [join(folder, 'data.mdb'), join(folder, COPY)];
   rmSync(copy, { recursive: true, force: true });
   if (!existsSync(join(folder, ERASED)) || !existsSync(data)) return;
-  // lmdb corrupts the heap if the disk is full during a write (lmdb-file-space.ts).
+  // Makes no copy if it could fill the disk: lmdb corrupts the heap if the disk is full during a write (lmdb-file-space.ts).
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < 2 * statSync(data).size) return;
   mkdirSync(copy);

@@ -208,7 +208,8 @@ function sizeOf(all: readonly Pending[]): WriteSize {
   let keys = 2;
   for (const { value, headers, count } of all) {
     bytes += recordBytes(value, headers);
-    // Single records before and after an encoded entry cannot be in one entry. So an encoded entry can cause one entry more than itself.
+    // Single records before an encoded entry and after it cannot be in one entry. So an encoded entry can add two keys: its own, and one for the
+    // single records after it.
     if (count !== undefined) keys += 2;
     else records += 1;
   }

@@ -89,7 +89,7 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
         await recordAvailable(log, Math.max(next, log.first()), signal, (end) => {
           endWait = end;
         });
-        // The wait above can end at once. Other work of this thread must then run too.
+        // Lets other work of this thread run, because the wait above can end at once.
         await new Promise(setImmediate);
         continue;
       }

@@ -22,7 +22,8 @@ export function readRedisUrl(url: string): RedisAddress {
   const [, s, mode, credentials = '', hosts = '', path = ''] = FORM.exec(url) ?? [];
   if (s === undefined)
     throw new RangeError('REDIS_URL must be like redis://host:6379, redis+sentinel://… or redis+cluster://…');
-  // If the password contains / or @ without escaping, a part of it would be read as a host or a database number. Error messages contain both.
+  // If the password contains / or @ without escaping, a part of it would be read as a host or a database number. Error messages contain hosts and
+  // database numbers, so they would show this part.
   if (hosts.includes('@') || path.includes('@'))
     throw new RangeError('REDIS_URL: in the user name and the password, write / as %2F and @ as %40');
   const kind = mode === 'sentinel' || mode === 'cluster' ? mode : 'single';

@@ -263,7 +263,7 @@ describeLive('kafka', (brokers) => {
       begun = true;
     }, -60_000);
     await expect(work).rejects.toThrow('abandoned');
-    // The work above was waiting for the connection. When this call resolves, the connection is open, so that work would have begun before.
+    // The work above was waiting for the connection. When this call resolves, the connection is open, so the work above would have begun before.
     await link.run(async (cluster) => cluster.refreshMetadata());
     expect(begun).toBe(false);
     await link.close();

@@ -80,7 +80,10 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const { signal } = stop;
   /** The offset of the newest checkpoint of each partition. */
   const checkpoints = new Map<number, number>();
-  /** The offset of the highest checkpoint of each partition in `audit_checkpoints`. It can be lower than the one in `checkpoints`. */
+  /**
+   * The offset of the highest checkpoint of each partition in `audit_checkpoints`. It is lower than the one in `checkpoints` until that one is
+   * stored.
+   */
   const storedOffsets = new Map<number, number>();
   const reported = new Map<number, Reported>();
   /**

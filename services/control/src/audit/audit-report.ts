@@ -7,7 +7,7 @@ export interface StoredPartition {
   readonly distinct_offsets: number;
   /**
    * The number of raw offsets (docs/glossary.md) that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the
-   * former row, which is deleted next.
+   * former row, which will be deleted.
    */
   readonly erasing: number;
   /** The number of records that had expired in the archive before the tables were restored from it. Weir has no other information about them. */
@@ -50,7 +50,7 @@ export interface AuditReport {
 export interface PartitionAudit {
   readonly log_id: string;
   readonly partition: number;
-  /** The first raw offset that was compared one by one. Of the rows below it, only the number was compared. 0 if everything was compared. */
+  /** The first raw offset that was compared one by one. For lower raw offsets, only the number of rows was compared. 0 if everything was compared. */
   readonly compared_from: number;
   /** When a check stored this raw offset as a checkpoint; null if all raw offsets were compared. */
   readonly checkpoint_at: string | null;

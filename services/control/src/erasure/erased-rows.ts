@@ -50,7 +50,9 @@ export interface BooksFix {
   readonly until: number;
 }
 
-/** Returns the statement that corrects `books_sums`. It adds the difference between the number of remaining records and the counts. */
+/**
+ * Returns the statement that corrects `books_sums`. It adds the difference between the number of remaining records and the counts in `books_sums`.
+ */
 export function booksFix({ database, sites, month, leaving, until }: BooksFix): string {
   const key = 'site_id, minute, outcome, reason, rule_id';
   const own = `site_id IN (${sites})`;

@@ -96,7 +96,8 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     const { archive, eventLog, topics } = deps;
     const erasure = endedWithoutArchive(registry).at(-1);
     if (archive === undefined || erasure === undefined || !isFree(erasure.worker, deps)) return undefined;
-    // Kafka can keep records for a while after their retention, and the retention can have been longer before.
+    // Reopens erasures that are older than the retention too: Kafka can keep records for a while after it, and the retention can have been longer
+    // before.
     const keptMs = Math.max(topics.rawRetentionHours, topics.enrichedRetentionDays * 24) * HOUR_MS;
     if (erasure.at < clock() - 2 * keptMs - WEEK_MS) return undefined;
     const reopened: Erasure = { ...erasure, phase: 'archive', archiveEnds: await archiveEnds(eventLog) };

@@ -20,7 +20,7 @@ export const invalid = (message: string): Reply => ({ status: 400, message });
 export const forbidden = (message: string): Reply => ({ status: 403, message });
 export const notFound = (what: string): Reply => ({ status: 404, message: `${what} not found` });
 export const conflict = (message: string): Reply => ({ status: 409, message });
-/** Status 409 for a conflict that ends without an operator. It has the header Retry-After, because the caller should try again. */
+/** Status 409 for a conflict that ends by itself. The answer has the header Retry-After, because the caller should try again. */
 export const busy = (message: string): Reply => ({ status: 409, message, retryAfterSeconds: 1 });
 export const unavailable = (message: string, retryAfterSeconds = 1): Reply => ({
   status: 503,

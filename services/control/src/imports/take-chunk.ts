@@ -55,8 +55,8 @@ export async function takeChunk(
 }
 
 /**
- * Appends a chunk. Resolves with the number of its hits, which the log now has, or with the number of rows that were appended. Otherwise
- * resolves with the reason why they were not stored.
+ * Appends a chunk. Resolves with the number of hits of the chunk, all of which the log has now, or, for a dump, with the number of rows that were
+ * appended. Otherwise resolves with the reason why they were not stored.
  */
 async function appendChunk(
   deps: ChunkDeps,

@@ -51,7 +51,7 @@ export function createHiddenCursors({ registry, randomBytes }: HiddenCursorsDeps
       try {
         return Buffer.concat([opened, decipher.final()]).toString().trimEnd();
       } catch {
-        // The tag is wrong: another key or another text.
+        // The tag is wrong: the text was encrypted with another key, or it is not an encrypted cursor.
         return '';
       }
     },

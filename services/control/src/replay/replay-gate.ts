@@ -103,7 +103,7 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   function restLeftMs(): number {
     if (!rests()) return 0;
     const left = Math.max(sliceRestsUntil, statementsRestUntil) - clock();
-    // A rest can only be longer if the clock was set back.
+    // If more time than the longest rest is left, the clock was set back. The rest then ends.
     if (left <= REST_MAX_MS) return left;
     sliceRestsUntil = 0;
     statementsRestUntil = 0;

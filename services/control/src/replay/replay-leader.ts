@@ -90,7 +90,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     await clear(request);
     const { replayId } = request;
     await filling.lookAround(replay); // The next look can then tell whether live records arrive.
-    // On a busy ClickHouse, this takes 10 s. So it is not repeated if this function is called again because one of the later steps failed.
+    // On a busy ClickHouse, creating the tables takes 10 s. So it is not repeated if this function is called again after a later step failed.
     if (migrated !== replayId) {
       // An interrupted attempt of another process can have left incomplete tables.
       await fence();

@@ -95,7 +95,7 @@ export function takesRow(row: ReplayedRow, start: ReplayStart, { sinceMs, untilM
   return siteId === undefined || siteOf(row) === siteId;
 }
 
-/** Returns the site of a row. Only if the first bytes of the line do not contain the site, the whole line is parsed. */
+/** Returns the site of a row. Parses the whole line only if its first bytes do not contain the site. */
 function siteOf({ line, version }: ReplayedRow): unknown {
   const nth = RECORDS_COLUMNS_BY_VERSION[version]?.indexOf('site_id') ?? 0;
   const head = Buffer.from(line.buffer, line.byteOffset, Math.min(line.byteLength, HEAD_BYTES)).toString();

@@ -53,7 +53,7 @@ export interface AskedNumbers {
   readonly by?: Dimension | undefined;
   /** The starts of the buckets, in Unix milliseconds. */
   readonly starts?: (period: Period) => readonly number[];
-  /** The metrics of the answer, and that of its order. Default: all. */
+  /** The metrics of the answer, and the metric by which the answer is sorted. Default: all. */
   readonly metrics?: readonly MetricName[];
 }
 

@@ -12,7 +12,7 @@ export interface AskedScope {
   readonly siteId: string;
   readonly period: Period;
   readonly withBots: boolean;
-  /** Includes the events of Weir itself, whose names begin with `$`. No report counts them. */
+  /** True: the rows include the events of Weir itself, whose names begin with `$`. Only exports set it: no report counts these events. */
   readonly withInternalEvents?: boolean;
   /** False: the report does not count visits. It can still filter and group by dimensions of visits. Default: true. */
   readonly withVisits?: boolean;

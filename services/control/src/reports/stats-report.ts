@@ -31,7 +31,7 @@ export async function askStats(
 ): Promise<Checked<StatsAnswer>> {
   const starts = (period: Period): readonly number[] => {
     const read = bucketStarts(period, asked ?? defaultInterval(period));
-    // `statsReport` returns this problem.
+    // The problem can be ignored here, because `statsReport` finds it too and returns it.
     return 'problem' in read ? [] : read.value;
   };
   const request = await readReportRequest(site, query, deps, { starts });

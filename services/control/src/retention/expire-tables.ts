@@ -169,8 +169,8 @@ async function expireProfiles(task: ExpireTables, page: readonly string[], token
  */
 async function refillProfiles(task: ExpireTables, further: string): Promise<void> {
   const { analytics, database, expiry, change } = task;
-  // Waits for running inserts: rows that such an insert has added to these tables can be deleted already, although its rows in `records` cannot be
-  // read yet.
+  // Waits for running inserts: the deletions can have removed rows that such an insert has added to these tables, although its rows in `records`
+  // cannot be read yet.
   await analytics.runningInsertsEnd(database);
   const later = `site_id IN (${sitesOf(expiry)}) AND outcome = 'identify' AND NOT ${stored(task)} AND ${further}`;
   const refilling = { analytics, database, change: (statement: string) => change(statement) };

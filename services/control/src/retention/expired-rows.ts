@@ -36,8 +36,8 @@ type Place = Pick<ExpiryChunk, 'month' | 'logId' | 'partition' | 'nth'>;
 
 /**
  * Replaces records by rows with the outcome `expired`, month by month. First inserts these rows, then deletes the records. In between, each raw
- * offset is stored twice, and the audit counts these offsets as `erasing`. After a kill, the call can be repeated. For profiles, `endInterrupted`
- * must be called before that.
+ * offset is stored twice, and the audit counts these offsets as `erasing`. After a kill, the call can be repeated. For profiles, call
+ * `endInterrupted` before the repetition.
  */
 export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<void> {
   const { database, condition, kind, token } = rows;
@@ -81,8 +81,8 @@ function replacedIdentifies(database: string, month: number): string {
 }
 
 /**
- * Completes the insert of profile records that an earlier attempt has begun last. That attempt may have selected other users, so its insert is not
- * repeated. Instead, deletes the records that have rows `expired`, and corrects the counts of their month. All other records stay.
+ * Handles the last insert of profile records that an earlier attempt began. That attempt may have selected other users, so its insert is not
+ * repeated. Instead, deletes the records that already have rows `expired`, and corrects the counts of their month. All other records stay.
  */
 export async function endInterrupted(
   { analytics, change }: Pick<ExpireRows, 'analytics' | 'change'>,

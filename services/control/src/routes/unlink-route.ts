@@ -27,8 +27,8 @@ export async function unlinkVisitor(
   const userId = checked.value.user_id || (await userOf(deps, siteId, visitorId));
   if (userId === undefined) return notFound('a user of this visitor');
   const eventId = newEventId();
-  // The record has the same partition key as the identify records of the user. So it is in the same partition, and undoes only those of them that are
-  // before it.
+  // The record has the same partition key as the identify records of the user. So it is in the same partition, and undoes only the identify records
+  // that are before it.
   const key = partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, true);
   const head = {
     eventId,

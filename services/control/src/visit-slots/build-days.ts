@@ -98,7 +98,8 @@ export async function removeOldSlots(
 ): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
   const hourAgo = (clock() - HOUR_MS) * 1000;
-  // Only builds after this time count as builds of the future, because clocks of other processes can be ahead by less than an hour.
+  // A build counts as one of the future only if its number, which is a time, is higher than this: clocks of other processes can be ahead by up to an
+  // hour.
   const inAnHour = (clock() + HOUR_MS) * 1000;
   const replacedLately = `SELECT day FROM visit_days WHERE site_id = '${siteId}' GROUP BY day HAVING max(build) BETWEEN ${hourAgo} AND ${inAnHour}`;
   const notCurrent = `site_id = '${siteId}' AND build NOT IN (${current})`;

@@ -130,7 +130,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   async function build(days: DaysToBuild): Promise<void> {
     const startedAt = clock();
     const built = await buildDays(newContext(), days).catch((error: unknown): BuiltDays => {
-      // ClickHouse refuses this statement, for example because a day needs too much memory. Other days can still be built.
+      // ClickHouse refuses the build, for example because a day needs too much memory. Other days can still be built.
       if (!isRefused(error)) throw error;
       logger.error({ site: days.siteId, problem: problemText(error) }, 'days cannot be built, reports read their rows');
       return { days: 0, slots: 0, skipped: daysOf(days) };

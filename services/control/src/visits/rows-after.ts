@@ -11,8 +11,8 @@ export function lastPositions(analytics: Pick<Analytics, 'select'>): Promise<Raw
 }
 
 /**
- * Reads, for each log and partition, the raw offset before the first row that was received at most `ms` before the newest row. If a dump was imported
- * in this time, its rows are also after these positions, although they have an older time of receipt.
+ * Returns positions before the rows that were received in the last `ms` before the newest row: for each log and partition, the raw offset before the
+ * first of these rows. If a dump was imported in this time, its rows are after these positions too, although they have an older time of receipt.
  */
 export function positionsBefore(analytics: Pick<Analytics, 'select'>, ms: number): Promise<RawPositions> {
   return readPositions(

@@ -152,7 +152,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   const before = (await weir.analytics.select<object>(rows)).map((row) => JSON.stringify(row));
   expect(before.filter((row) => row.includes('zoe'))).toHaveLength(6);
   const letters = 'SELECT payload FROM dead_letters WHERE payload LIKE ';
-  // The view of dead letters is filled after the table of records.
+  // An insert fills the table of dead letters after the table `records`.
   await eventually('the dead letters are stored', async () =>
     (await Promise.all(['zoe', 'max'].map((who) => weir.analytics.select(`${letters}'%${who}%'`)))).every(
       (found) => found.length === 1,

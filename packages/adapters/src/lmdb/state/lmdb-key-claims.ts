@@ -37,7 +37,7 @@ export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes:
   }
 }
 
-/** Pending claims are only in memory. They may be lost when the process ends, because their requests end too. */
+/** Pending claims are only in memory. When the process ends, they can be lost without harm, because their requests end too. */
 export function createKeyClaims(
   rows: ExpiringRows,
   writes: WriteQueue,

@@ -22,7 +22,8 @@ export async function listExpired(
     .filter((start) => start.logId !== logId)
     .map(({ storedAt, rawNext, ...place }) => {
       const firsts = rangesOf(archived, place).map(({ from }) => from);
-      // If a damaged segment has expired, `rawNext` is too low. But all records before the first one that the replay has read have expired.
+      // All raw offsets below `rawNext` have expired. If a damaged segment has expired, `rawNext` is too low. But all records before the first one
+      // that the replay has read have expired too.
       const first = firsts.length === 0 ? 0 : Math.min(...firsts);
       return { logId: place.logId, partition: place.partition, rawNext: Math.max(rawNext, first), storedAt };
     });

@@ -64,8 +64,8 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
 }
 
 /**
- * Returns the time since which the salts (docs/glossary.md) of all records still exist. Resolves with undefined if the salts of all records in the
- * log exist, or if there is no salt. The oldest salts are deleted first, so the oldest existing salt shows this time.
+ * Returns a time: all records that were received at or after it still have their salts (docs/glossary.md). Resolves with undefined if all records in
+ * the log have their salts, or if no salt exists. The oldest salts are deleted first, so the oldest existing salt shows this time.
  */
 async function saltsFrom(
   { eventLog, registry, clock, rawRetentionMs }: PlanRawDeps,

@@ -105,7 +105,7 @@ export function createRawLog(deps: RawLogDeps): EventLog {
     },
     async read(topic, partition, from, bytesMax) {
       const records = await eventLog.read(nameOf(topic), partition, from, bytesMax);
-      // The records of other replays lose their headers. Without headers, a record has no raw offset, so the enricher ignores it.
+      // Removes the headers of records of other replays. Without headers, a record has no raw offset, so the enricher ignores it.
       return topic === TOPIC_ENRICHED
         ? records.map((record) => (isOfRun(record, run) ? record : { ...record, headers: {} }))
         : records;

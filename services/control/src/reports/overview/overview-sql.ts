@@ -46,7 +46,7 @@ export const startOfKey = (key: number): number => key % ZONE_STEP;
 
 /**
  * ClickHouse limits a parameter to 128 KiB. A number has up to 16 digits, so a list of numbers is divided into parameters of at most this many
- * numbers. There are at most about 60 different lists of bucket starts, because many time zones have the same starts.
+ * numbers. Only a few parameters are needed: many time zones have the same bucket starts, so there are at most about 60 different lists of them.
  */
 const CUTS_MAX = 7_000;
 
