@@ -55,7 +55,7 @@ function isReplaceable(top: Part, group: readonly Part[], { parts, withToken, ro
   const lost = group.filter((part) => isBlock(part) && !group.some((other) => isBlock(other) && isBelow(other, part)));
   const sources = [...older, ...lost];
   const areMergeable = older.every(
-    // A source without the mutations of the merged part can contain rows that were deleted.
+    // The merged part can have mutations that an older part lacks, such as a deletion. The older part would then bring deleted rows back.
     (part) => part.level <= top.level && (part.mutation ?? part.first) >= (top.mutation ?? 0),
   );
   const isWholeRange =

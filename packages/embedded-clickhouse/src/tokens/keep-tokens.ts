@@ -60,7 +60,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     }
   }
 
-  /** Makes the tokens that are already written durable, and the names of their parts. */
+  /** Makes two things durable: the tokens that were written so far, and the names of their parts. */
   async function syncTokens(): Promise<void> {
     await Promise.all([...logs.values()].map(syncLog));
   }

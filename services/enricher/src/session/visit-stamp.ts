@@ -48,7 +48,7 @@ export function computedStamp({ bot }: EnrichedEvent): string {
 
 /** The stamp of the first hit of a session. */
 export function stampFirst(event: EnrichedEvent): Stamped {
-  // Hits of bots prolong a session in the state, but the view `sessions` does not contain them.
+  // The view `sessions` contains no hits of bots, so they get no stamp. In the state, they prolong a session.
   if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: '' };
   if (!isCounted(event))
     return { json: stampJson(event.timestamp, 0, 0, 0, NO_ATTRIBUTES), visit: `$${NO_ATTRIBUTES}` };
