@@ -143,7 +143,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       // prove nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       await position.commitPlan((piece.rows[0] as Row).offset, insert);
-      // The longer of two measured times counts: only the system clock also counts the time during which the machine was suspended.
+      // The longer time counts: the monotonic clock does not count the time during which the machine was suspended, but the system clock does.
       if (Math.max(now() - at, clock() - since) > PLAN_FRESH_MS) {
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
       }

@@ -86,7 +86,7 @@ export interface DecodedEvent {
   /** The UTC day of the log line, for a hit that was imported from an access log. Otherwise empty. */
   readonly lineDay: string;
   readonly sessionId: string;
-  /** True if the server sent the session ID. */
+  /** True if the record is a server event that contains a session ID. */
   readonly sessionSent: boolean;
   /** The row of an imported dump (a file of `weir export everything`). Undefined for all other records. */
   readonly dumped: DumpedRow | undefined;

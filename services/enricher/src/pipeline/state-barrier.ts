@@ -15,9 +15,9 @@ export interface BarrierMember {
 
 /**
  * An epoch is a period in which the state store loses no content. At the beginning of an epoch, the store can lack the changes of some records. Each
- * partition applies these records a second time. Then it checks in: it reports that its state is complete. Until all
- * partitions have checked in, a partition must not decide which record came first with an idempotency key: that record can be in any partition.
- * `whole` waits until all have checked in. The store reports a new epoch when a key is claimed. The barrier also asks the store every second, because
+ * partition applies these records a second time. Then it checks in: it reports that its state is complete. Until all partitions have checked in, a
+ * partition must not decide which record came first with an idempotency key, because that record can be in any partition. `whole` waits until all
+ * have checked in. The store reports a new epoch when a key is claimed. The barrier also asks the store every second, because
  * partitions without records claim no keys.
  */
 export interface StateBarrier {
