@@ -174,8 +174,8 @@ function run(
 }
 
 /**
- * Returns the functions from which the main thread answers HTTP requests. If the pipeline thread does not answer in time, they report that it
- * is not ready, and leave out its status, its metrics and the problem of its replay.
+ * Returns the functions from which the main thread answers HTTP requests. If the pipeline thread does not answer in time, the functions report
+ * that the thread is not ready, and leave out its status, its metrics and the problem of its replay.
  */
 export function requestsTo(
   link: Pick<ThreadLink<PipelineCalls>, 'call'>,
