@@ -225,7 +225,7 @@ async function listen(server: Server, port: number): Promise<number> {
       });
       return (server.address() as AddressInfo).port;
     } catch (error) {
-      // The previous child, which used this port, may not have ended yet.
+      // Perhaps the previous child, which used this port, has not ended yet. So listening is tried again.
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > deadline) throw error;
       await pause(50);
     }

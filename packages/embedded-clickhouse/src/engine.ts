@@ -7,7 +7,7 @@ import type { TableRepair } from './tokens/repair-tables.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The native addon of chdb. `Session.insert` supports only some formats. `InsertRawAsyncConnection` accepts any statement. */
+/** The native addon of chdb. It is called directly: its `InsertRawAsyncConnection` accepts any statement, but `Session.insert` only some formats. */
 interface ChdbAddon {
   InsertRawAsyncConnection(
     connection: unknown,

@@ -15,7 +15,7 @@ const INSERT = /^\s*INSERT\s/i;
 const HAS_DATA = /\b(?:FORMAT\s|VALUES\s*\()/i;
 const HEAD_CHARS = 64 * 1024;
 const READS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EXISTS', 'EXPLAIN']);
-/** A statement that begins like a query, but contains one of these words, may write: `WITH … INSERT`. */
+/** A statement that begins like a query, but contains one of these words, can change tables: `WITH … INSERT`. */
 const WRITES = new Set(['INSERT', 'ALTER', 'CREATE', 'PARALLEL']);
 
 /**

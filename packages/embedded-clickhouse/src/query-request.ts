@@ -91,8 +91,8 @@ export function readQueryRequest({ method, params, headers, newQueryId, memoryBy
     throw clickhouseError(73, 'UNKNOWN_FORMAT', `Unknown format ${defaultFormat.slice(0, 64)}`);
   }
   const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
-  // One SET statement has all settings, because each statement takes part of a millisecond. The engine checks it with the settings that were
-  // valid before it, so its `readonly` does not forbid its other settings.
+  // One SET statement contains all settings, because each further statement would take a fraction of a millisecond. The engine checks a SET with the
+  // settings that were valid before it. So `readonly` does not forbid the other settings of the same statement.
   const all = set(settings);
   const setup = [
     ...(database === '' ? [] : [`USE ${quoteIdentifier(database)}`]),

@@ -71,7 +71,7 @@ export function firstSeenKeysContract({ fixture, site }: FirstSeenKeysContext): 
       expect(await keep()).toBe(true);
       const asked = [holder('0:4', 1_001), holder('0:5', 1_001 + WINDOW_MS), holder('0:6', 6, 'other')];
       expect(await hold(...asked)).toEqual(['0:3', '0:2', '0:9']);
-      // Writing the record 0:3 again changes nothing. The record 0:7 replaces two records.
+      // Writing the record 0:3 again changes nothing. The record 0:7 then replaces the records 0:3 and 0:2: both are within its window.
       await keep(holder('0:3', 999), holder('0:3', 999));
       expect(await hold(...asked)).toEqual(['0:3', '0:2', '0:9']);
       await keep(holder('0:7', 1_500));

@@ -35,8 +35,8 @@ export interface Analytics {
   select<Row>(query: string, params?: Readonly<Record<string, unknown>>): Promise<readonly Row[]>;
 
   /**
-   * Runs a statement of Weir that changes tables, of up to `STATEMENT_BYTES_MAX`. Resolves when it is done; an ALTER … DELETE is then done
-   * on all replicas. After `analytics_unavailable`, the statement may still be carried out later. An INSERT … SELECT inserts one block.
+   * Runs one of Weir's own statements that change tables, of at most `STATEMENT_BYTES_MAX`. Resolves when it is done; an ALTER … DELETE is
+   * then done on all replicas. After `analytics_unavailable`, the statement may still be carried out later. An INSERT … SELECT inserts one block.
    * Repeating the INSERT with the same `token` changes nothing, for TOKEN_KEPT_MS after its first attempt.
    */
   change(statement: string, token?: string): Promise<void>;
@@ -57,8 +57,8 @@ export interface Analytics {
   ): Promise<UserQueryResult>;
 
   /**
-   * Runs a read-only query of Weir, which must have no FORMAT clause. Resolves with a stream of its answer in `format`, at the latest when
-   * the first byte is available. This can take up to `secondsMax`. The store computes the answer only as fast as the caller reads it, and
+   * Runs a read-only query of Weir, which must have no FORMAT clause. Resolves with a stream of its answer in `format`. It can take up to
+   * `secondsMax` until the first byte is available and the promise resolves. The store computes the answer only as fast as the caller reads it, and
    * does not buffer it. Destroying the stream cancels the query. If the query fails later, the stream ends with an error.
    */
   streamQuery(query: string, params: Readonly<Record<string, unknown>>, options: StreamOptions): Promise<Readable>;

@@ -5,6 +5,6 @@ export interface DiskSpace {
    * result of the last check, without I/O: call it as often as needed.
    */
   shortage(): string | undefined;
-  /** Resolves with the bytes that are free above the reserve. Negative during a shortage. Absent if only `shortage` is known. */
+  /** Resolves with the bytes that are free above the reserve. Negative during a shortage. Absent in an object that only knows `shortage`. */
   room?(): Promise<number>;
 }

@@ -52,9 +52,9 @@ export interface EventLog {
   read(topic: string, partition: number, from: number, bytesMax: number): Promise<readonly StoredRecord[]>;
 
   /**
-   * Removes the records of partition p below `offsets[p]`, for each partition. Some of them can stay, if the log stores them in one piece
-   * with a later record. The offsets of other records, and the end of the partition, stay the same. `offsets[p]` is at most the end of
-   * partition p. Rejects with `event_log_unavailable`; some of the records may then be removed.
+   * Removes the records of partition p below `offsets[p]`, for each partition. Some of them can stay: if the log stores several records as
+   * one unit, the unit stays as long as one of its records must stay. The offsets of other records, and the end of the partition, stay the
+   * same. `offsets[p]` is at most the end of partition p. Rejects with `event_log_unavailable`; some of the records may then be removed.
    */
   removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
 

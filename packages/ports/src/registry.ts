@@ -118,9 +118,9 @@ export interface Registry {
   /** The listener is called after each change of a site, except token uses. For caches that are derived from the registry. */
   onChange(listener: (siteId: string) => void): void;
   /**
-   * Call it after this process has read a record. Resolves when this process has applied every change, except changes of salts, that the
-   * gateway knew when it appended the record. Rejects with `event_log_unavailable`, and with `event_log_damaged` if the registry has skipped
-   * a row that it cannot read.
+   * Call it after this process has read a record. Resolves when this process has applied all changes that the gateway knew when it appended
+   * the record. Salts are an exception: their changes can be missing. Rejects with `event_log_unavailable`, and with `event_log_damaged` if
+   * the registry has skipped a row that it cannot read.
    */
   catchUp(): Promise<void>;
   /** The time since this process last read both topics, in milliseconds. */
@@ -162,8 +162,8 @@ export interface Erasure {
   readonly siteId: string;
   readonly erasureId: string;
   /**
-   * The time of the request in Unix milliseconds. Records that were received later are not erased. If the erasure removes its site, Weir
-   * replaces this time, until `ends` is set, by a later one: the time from which on no gateway accepts records of the site.
+   * The time of the request in Unix milliseconds. Records that were received later are not erased. If the erasure also removes its site,
+   * Weir replaces this time by the time from which on no gateway accepts records of the site. It does so before it sets `ends`.
    */
   readonly at: number;
   readonly whole: boolean;
@@ -189,7 +189,10 @@ export interface Erasure {
   readonly archiveEnds?: Readonly<Record<string, readonly number[]>>;
   /** Undefined if no part of the archive was erased yet. */
   readonly archive?: ArchiveErasure;
-  /** When everything was erased. The phase becomes `done` later if the tombstones cannot be written to the place of the backups. */
+  /**
+   * When everything was erased. Weir then also writes the tombstones to the place of the scheduled backups, and repeats this until it
+   * succeeds. Only after that, the phase becomes `done`.
+   */
   readonly finishedAt?: number;
   /**
    * Before the end of the erasure, a repair of the tables may have moved parts away, and these parts may contain erased rows. This is the time

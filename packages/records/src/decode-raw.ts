@@ -29,8 +29,9 @@ export interface RawEvent {
 const TEXTS = ['userAgent', 'acceptLanguage', 'idempotencyKey', 'identityProof'] as const;
 
 /**
- * Decodes a record of `events.raw`, or throws a `RecordError`. The result never contains the client's address. A record contains it encrypted,
- * in its envelope, or in plain text if an early version of Weir wrote it: in `ip` of the envelope, or in `ip` or `context.ip` of the body.
+ * Decodes a record of `events.raw`, or throws a `RecordError`. The result never contains the client's address. In a record, the envelope contains
+ * the address encrypted. A record of an early version of Weir contains it in plain text: in `ip` of the envelope, or in `ip` or `context.ip` of
+ * the body.
  */
 export function decodeRaw(value: Uint8Array | null): RawEvent {
   const record = parseValue(TOPIC, value);

@@ -90,7 +90,7 @@ describe('settings that contradict each other stop the start', () => {
     [{ REDIS_URL: '', REDIS_TLS_CA_FILE: '', CLICKHOUSE_URL: '', ARCHIVE_URL: '', WEIR_BACKUP_KEEP: '0' }],
     // WEIR_BACKUP_TO is not required: a backup on request can name its destination.
     [{ WEIR_BACKUP_KEEP: '7' }],
-    // Settings of Redis and ClickHouse without their URL: processes share an environment, but only some roles get the URLs.
+    // Settings of Redis and ClickHouse are valid without their URL: processes share an environment, but only some roles get the URLs.
     [{ ...KAFKA, REDIS_TLS_CA_FILE: __filename, CLICKHOUSE_DATABASE: 'web', WEIR_BACKUP_KEEP: '7' }],
     [{ KAFKA_COMPRESSION: 'lz4' }],
     [{ ...KAFKA, ...SASL, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: __filename }],

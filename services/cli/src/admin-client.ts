@@ -78,7 +78,7 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
       try {
         await pipeline(answer, to, { end: false });
       } catch (error) {
-        // The output cannot be written.
+        // A `CliError` comes from `to`: the output cannot be written.
         if (error instanceof CliError) throw error;
         throw new CliError(`the answer of Weir is cut off: ${messageOf(error)}; ask again`, EXIT.unreachable);
       }

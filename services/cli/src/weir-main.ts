@@ -27,7 +27,7 @@ runCli(process.argv.slice(2), {
 );
 
 function openStdout(): Writable {
-  // For a file, `runCli` reports the error.
+  // If a write to a file fails, `runCli` reports the error. Without this listener, the error would end the process.
   if (fstatSync(STDOUT_FD).isFile()) return createFileOutput(STDOUT_FD).on('error', () => undefined);
   // The program that reads the output may close the pipe early (`weir sql … | head`). This is not an error.
   return process.stdout.on('error', (error: NodeJS.ErrnoException) => {

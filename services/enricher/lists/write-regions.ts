@@ -26,8 +26,8 @@ interface Claim {
 const LIFTED = new Set('BD BE BF CZ EE ES FJ FR GB GN IE IS IT LK LT MA MW PH UG'.split(' '));
 
 /**
- * Names that two regions share, usually a city and the region around the city. The code is that of the region which DB-IP's data means. The
- * comments give the reason: they name places whose addresses have this region in the data of June 2026.
+ * Names that two regions share, usually a city and the region around the city. The code is that of the region which DB-IP's data means by the
+ * name. The comments say how this is known: in the data of June 2026, the addresses of the named places have this region.
  */
 const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // "Buenos Aires" is the province: La Plata and the suburbs have this region. The capital itself has the region "Buenos Aires F.D.".
@@ -49,7 +49,7 @@ const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // All three names mean the city Lima: "Lima region" has addresses in San Borja, Miraflores and San Isidro, which are districts of
   // Lima.
   PE: { Lima: 'LMA', 'Lima Province': 'LMA', 'Lima region': 'LMA' },
-  // "Altai" is the Altai Republic: its capital Gorno-Altaysk has this region. The other region has the name "Altay Kray".
+  // "Altai" is the Altai Republic: its capital Gorno-Altaysk has this region. The data calls the region Altai Krai "Altay Kray".
   RU: { Moscow: 'MOW', Altai: 'AL', 'Altai Republic': 'AL' },
   // "Kyiv" is the region around the capital: Hatne, Boryspil and Bila Tserkva have this region. The capital itself has the region "Kyiv City".
   UA: { Kyiv: '32', 'Kyiv City': '30' },

@@ -31,7 +31,7 @@ export interface IngestDeps {
   readonly metrics: Metrics;
   readonly proxyDetector: ProxyMisconfigurationDetector;
   readonly disk?: DiskSpace | undefined;
-  /** These routers get the requests that no route of the gateway matches, before the answer 404. */
+  /** The routers of other roles. They get the requests that no route of the gateway matches. If they do not match either, the answer is 404. */
   readonly routers?: readonly Router[];
 }
 

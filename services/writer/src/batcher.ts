@@ -18,7 +18,8 @@ export interface Batcher {
   /** Whether `take` would return a batch now. */
   ready(partial: boolean): boolean;
   /**
-   * Returns the next full batch, or undefined. With `partial`, the last, incomplete batch counts as full, unless it is a part of the planned range.
+   * Returns the next full batch, or undefined. With `partial`, also returns the last batch if it is incomplete. A planned batch (see
+   * `createBatcher`) is returned only when all rows of its plan were added.
    */
   take(partial: boolean): Batch | undefined;
   /** The number of full batches that were not taken yet. */

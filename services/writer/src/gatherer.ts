@@ -23,11 +23,14 @@ export interface Gatherer {
   /** Returns the next batch. May only be called while `ready` is true. */
   take(): Batch;
   /**
-   * Resolves when no full batch waits any more, or when the signal aborts. This limits the memory to two batches and one
+   * Resolves when no full batch waits any more, or when the signal aborts. Await it after each `push`: this limits the memory to two batches and one
    * delivery.
    */
   room(): Promise<void>;
-  /** If the linger time is over, resets it. Starts a new linger time unless all pushed rows were taken and committed. */
+  /**
+   * Call it after each attempt to commit the position. `committed`: whether the position is committed. If the linger time is over, resets it.
+   * Then starts a linger time, unless one is running, or all pushed rows were taken and the position is committed.
+   */
   restLinger(committed: boolean): void;
   /** Makes `due` call `interrupted` again. */
   lookAgain(): void;

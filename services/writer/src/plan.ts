@@ -86,8 +86,9 @@ export function decodeProgress(metadata: string): Progress | undefined {
 
 /**
  * The deduplication token of an insert (docs/exactly-once.md). It depends only on the raw records and the column list, not on the inserted bytes. So
- * ClickHouse drops a second insert of these records even if one of the two inserts has a dead letter instead of a refused row. `assertAsPlanned`
- * compares the checksum of the bytes. Inserts for another generation are refused because of the fence column (docs/glossary.md).
+ * ClickHouse drops a second insert of these records even if one of the two inserts has a dead letter instead of a refused row. A repeat with other
+ * bytes is found by its checksum (`assertAsPlanned`). An insert for another generation has the same token, but ClickHouse refuses it because of the
+ * fence column (docs/glossary.md).
  */
 export function planToken(logId: string, partition: number, { from, to, version }: Plan): string {
   return `records:${logId}:${partition}:${from}-${to}:${version}`;

@@ -39,8 +39,8 @@ export async function findResumePoint(
     end: highest + 1,
     seenBy: 'the table records',
     truncatedAt: committed?.truncatedAt,
-    // The commit stores the offset at which the log ended. The log can grow beyond this offset before the next check, which then could not see
-    // the loss.
+    // Stores the offset at which the log ended. New records can fill the gap before the next check. Without the stored offset, that check would
+    // not find the loss.
     onTruncated: (truncatedAt) =>
       handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),
   });
@@ -48,8 +48,8 @@ export async function findResumePoint(
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
   if (plan !== undefined && plan.generation !== generation) {
-    // The plan was made for other tables. A replay has filled the present tables, with its own tokens, so that `records` and each view
-    // have every row up to `highest`.
+    // The plan was made for other tables, and the present tables do not know its token. A replay has filled the present tables: `records` and each
+    // view have every row up to `highest`. So the writer continues after these rows.
     return {
       next: Math.max(plan.from, highest + 1),
       generation,

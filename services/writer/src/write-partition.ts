@@ -143,7 +143,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       // prove nothing.
       planned = { ...insert, at, settled: at >= unsettledUntil };
       await position.commitPlan((piece.rows[0] as Row).offset, insert);
-      // Only the system clock also counts the time during which the machine was suspended.
+      // The longer time counts: the monotonic clock does not count the time during which the machine was suspended, but the system clock does.
       if (Math.max(now() - at, clock() - since) > PLAN_FRESH_MS) {
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
       }
@@ -246,7 +246,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       } catch (error) {
         if (isDependencyError(error, 'partition_lost')) throw error;
         if (state === 'commit') {
-          // No insert depends on this commit, and the next commit includes it.
+          // The loop continues at once: no insert depends on this commit, and the next commit includes it.
           if (!isDependencyError(error, 'event_log_unavailable')) throw error;
           progress.failed(describeError(error).message);
           gatherer.restLinger(false);

@@ -64,7 +64,7 @@ describe('a log that ends before the table has lost records: nothing is inserted
     await fiveRows();
     await harness.put(range(5, 7));
     await alarmOf(endingAt(TOPIC_RAW, 4));
-    // Simulates tables that were restored to the state of that log, so that they end at row 3. Row 4 is not really deleted.
+    // The log ended at offset 4. Simulates tables that were restored to the same state: they end at row 3. Row 4 is not really deleted.
     const analytics = {
       ...engine.analytics,
       highestRawOffset: async () => Math.min(3, await engine.analytics.highestRawOffset(harness.eventLog.logId, 0)),

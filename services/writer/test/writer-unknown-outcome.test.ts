@@ -68,7 +68,7 @@ describe('after an insert with an unknown result, a refused batch is not divided
     const writer = await harness.start({ analytics, clock, monotonicMs });
     const said = await eventually('refused', () => writer.status()[0]?.lastError?.includes('not divided yet'));
     expect(said).toBe(true);
-    // Setting the system clock forward does not end the wait.
+    // The writer waits by a monotonic clock: setting the system clock forward does not end the wait.
     jumped = 10 * UNKNOWN_SETTLES_MS;
     const tries = tokens.length;
     await eventually('further refusals, or pieces', () => tokens.length > tries + 2);

@@ -210,7 +210,7 @@ describe('a row that ClickHouse refuses is found by halving the batch, and becom
       analytics: {
         ...analytics,
         async insertRecords(batch) {
-          // A dead letter may be in flight when the other rows are accepted again. It must not be stored instead of its row.
+          // The insert of a dead letter may be running when `broken` becomes false. It is refused too, so that the row itself is stored.
           const dead = Buffer.concat(batch.lines).includes('row_refused');
           if (broken || dead) throw new DependencyError('analytics_refused', 'test');
           await analytics.insertRecords(batch);

@@ -35,7 +35,8 @@ const NAME_CHARS_MAX = 255;
 
 /** Returns why a line is not a page view; `undefined` for a page view. Checks the status, then the method, then the path. */
 export function accessLogSkip(entry: AccessLogEntry): AccessLogSkip | undefined {
-  // The status comes first: a request that the server could not read, such as TLS on a port for HTTP, has a 4xx and no method.
+  // The status comes first: a request that the server could not read, such as TLS on a port for HTTP, has a 4xx and no method. Its
+  // reason is then `status`.
   if (!(entry.status >= 200 && entry.status <= 399)) return 'status';
   if (entry.method !== 'GET') return 'method';
   const path = (entry.target.split(/[?#]/, 1)[0] ?? '').toLowerCase();

@@ -13,7 +13,7 @@ export function customerIdOf(properties: Readonly<Record<string, unknown>> | und
 }
 
 /**
- * Returns a function that replays and erasures of the archive use. It receives the line (JSONCompactEachRow) of an enriched record, and
+ * Returns a function for replays and for erasures of the archive. It receives the line (JSONCompactEachRow) of an enriched record, and
  * returns a line with the outcome `erased` if a tombstone (docs/glossary.md) covers the record. It returns a line with the outcome `expired`
  * if the event is older than `expiresBefore` (Unix milliseconds; undefined if events of the site never expire). Otherwise it returns the
  * same line. Parsing the line costs time, so call the function only if there are tombstones or if events of some sites expire.

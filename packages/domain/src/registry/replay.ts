@@ -45,7 +45,7 @@ export interface ReplayStart {
   readonly offset: number;
   /** The first raw offset (docs/glossary.md) that is replayed. */
   readonly rawOffset: number;
-  /** Records from this raw offset on were stored after the start of the replay. All of them are replayed, also outside of the scope. */
+  /** Records from this raw offset on were stored after the start of the replay. All of them are replayed, also those outside of the scope. */
   readonly rawEnd: number;
 }
 

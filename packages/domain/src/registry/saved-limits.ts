@@ -1,7 +1,7 @@
 import { name, time } from './admin-limits.ts';
 import { FUNNEL_STEPS_MAX, FUNNEL_STEPS_MIN, STEP_CHARS_MAX } from './goal.ts';
 
-// The bodies of the admin API for what people save for reports, as JSON Schema.
+// JSON Schemas of the request bodies with which the admin API saves segments, funnels and annotations.
 
 export const NEW_SEGMENT = {
   type: 'object',

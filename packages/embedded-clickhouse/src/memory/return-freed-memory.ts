@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 250;
-/** The pause after a call of `purge` that returned nothing: the statements that run need all of the memory. */
+/** The pause after a call of `purge` that did not reduce the memory of the process: the running statements need all of it. */
 const REST_MS = 1_000;
 
 export interface ReturnMemoryOptions {

@@ -21,9 +21,9 @@ export interface TableAfterCrash {
 const PATCH = 'patch-';
 
 /**
- * Finds the parts with rows of inserts that were never acknowledged: parts above the accepted block numbers, whose block has no token. If
- * such a part was merged with older parts, the merged part is only detached if all of the older parts are still on the disk, because the
- * engine then uses these parts again.
+ * Finds the parts with rows of inserts that were never acknowledged. A block comes from such an insert if its number is above
+ * `acceptedBlocks` and it has no token. If a merged part contains such a block and older blocks, it is detached only if parts with all of
+ * its older blocks are still on the disk: the engine then uses these parts again.
  */
 export function doubtfulParts(table: TableAfterCrash): DoubtfulParts {
   const { parts, acceptedBlocks } = table;
@@ -55,7 +55,7 @@ function isReplaceable(top: Part, group: readonly Part[], { parts, withToken, ro
   const lost = group.filter((part) => isBlock(part) && !group.some((other) => isBlock(other) && isBelow(other, part)));
   const sources = [...older, ...lost];
   const areMergeable = older.every(
-    // A source without the mutations of the merged part can contain rows that were deleted.
+    // The merged part can have mutations that an older part lacks, such as a deletion. The older part would then bring deleted rows back.
     (part) => part.level <= top.level && (part.mutation ?? part.first) >= (top.mutation ?? 0),
   );
   const isWholeRange =

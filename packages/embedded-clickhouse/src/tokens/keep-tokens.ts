@@ -60,7 +60,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     }
   }
 
-  /** Makes the tokens that are already written durable, and the names of their parts. */
+  /** Makes two things durable: the tokens that were written so far, and the names of their parts. */
   async function syncTokens(): Promise<void> {
     await Promise.all([...logs.values()].map(syncLog));
   }
@@ -163,8 +163,9 @@ function highestBlock(table: TableFolder, former: number): number {
 }
 
 /**
- * Returns a position in the logs. All tokens of block numbers above `blocks` are after it. An insert writes its token before it renames its
- * part, under one lock of the table. So when a part has its name, all earlier inserts have written their tokens and renamed their parts.
+ * Returns a position in the logs. All tokens of block numbers above `blocks` are at or after this position. An insert writes its token and then
+ * renames its part, and holds a lock of the table meanwhile. So if a part has its final name, all earlier inserts have written their tokens and
+ * renamed their parts.
  */
 function tokensAbove(table: TableFolder, blocks: number, former: AcceptedTable | undefined): LogPosition {
   const { entries, end } = readTokens(table, former?.tokensFrom ?? BEGINNING);

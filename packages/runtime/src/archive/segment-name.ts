@@ -25,8 +25,8 @@ export function segmentFolder(range: Pick<SegmentRange, 'topic' | 'logId' | 'par
 }
 
 /**
- * Returns `<topic>/<log>/<partition>/<from>-<to>.jsonl.gz`. The same range always has the same name, so a segment that is stored a
- * second time replaces the first copy.
+ * Returns `<topic>/<log>/<partition>/<from>-<to>.jsonl.gz`. The same range always has the same name, so the archive cannot contain a segment
+ * twice.
  */
 export function segmentName(range: SegmentRange): string {
   return `${segmentFolder(range)}${offsetDigits(range.from)}-${offsetDigits(range.to)}.jsonl.gz`;

@@ -66,7 +66,7 @@ export function answerRefused(server: Server, refuse: Refuse): (response: Server
       if (response?.req.complete === false) socket.destroySoon();
       else answerNext(socket, error, reason);
     } else if (response.req.complete) {
-      // The error is in a pipelined request, which is answered after this one.
+      // The error is in the next request of the connection (pipelining). It is answered after `response`, which belongs to the request before it.
       response.once('close', () => answerNext(socket, error, reason));
     } else {
       response.shouldKeepAlive = false;

@@ -61,8 +61,8 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
   const start = () =>
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
-  // The call is retried. If an import of this file was killed, its lease expires only after 10 s. While the processes of Weir elect the one that
-  // accepts imports, the call can be refused after 20 s.
+  // The call is retried for two reasons. If an import of this file was killed, its lease (the sole right to import this file) expires only after
+  // 10 s. And while the processes of Weir elect the one that accepts imports, Weir can refuse the call after 20 s.
   const ledger = await patientCall(start, io.clock, sayWaiting, interrupted);
   const importPath = (step: string) => sitePath(siteId, 'imports', digest, step);
   const counts = newLineCounts();

@@ -67,8 +67,8 @@ function hostIfUrl(tag: string): string {
 }
 
 /**
- * Facebook and Instagram also add click IDs to links that are not paid. These click IDs have no medium. A known referrer therefore has priority over
- * them.
+ * Facebook and Instagram also add click IDs to links that are not paid. Such a click ID has no medium, because it does not show that the link was
+ * paid. A known referrer says more, so it has priority.
  */
 function clickSource(clickId: ClickId | undefined, referrer: Origin | undefined): string {
   if (clickId === undefined || (clickId.medium === '' && referrer?.source !== undefined)) return '';

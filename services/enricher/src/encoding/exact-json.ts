@@ -5,7 +5,8 @@ import { jsonValue } from './json-text.ts';
 
 /**
  * Matches JSON that can contain a rounded number. A Float64 represents whole numbers of up to 15 digits exactly, so only longer numbers can be
- * rounded. If a rounded number does not fit into 64 bits, `jsonValue` has written it with an exponent (`e+18` or `e+19`).
+ * rounded. A number that fits into 64 bits can become too large for them when it is rounded. `jsonValue` has then written it with an exponent
+ * (`e+18` or `e+19`).
  */
 const MAY_BE_ROUNDED = /\d{16}|e\+1/;
 

@@ -24,7 +24,7 @@ export function jsonValue(value: unknown): string {
 }
 
 const LONG_DIGITS = /\d{19}/;
-/** The pattern does not match digits after a decimal point: small numbers such as 0.0000027890519600733534 have more than 19 of them. */
+/** Small numbers such as 0.0000027890519600733534 have 19 or more digits after the decimal point. The pattern does not match them. */
 const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.])-?\d{19,}(?![\d.])/g;
 
 function withExponentWhereTooLong(found: string): string {

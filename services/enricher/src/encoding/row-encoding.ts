@@ -16,7 +16,7 @@ export interface RowColumns {
   readonly ofBare: (row: BareRow) => string;
 }
 
-/** An outcome that is not a row of `events`. Of the columns without a field here, only `timestamp`, `log_id` and `enrichment` have values. */
+/** An outcome that is not a row of `events`. A column without a field here has no value, except `timestamp`, `log_id` and `enrichment`. */
 export interface BareRow {
   readonly outcome: Exclude<Outcome, 'row'>;
   readonly reason: string;

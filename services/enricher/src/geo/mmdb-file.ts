@@ -41,8 +41,8 @@ export function readMmdb(bytes: Buffer): MmdbFile {
 
 const SEPARATOR_BYTES = 16;
 /**
- * A small file, for example of a test or of one company's network, may have a country for none of the probed addresses. If a file of locations
- * with at least this many nodes has a country for none of the probed addresses, its content is damaged.
+ * A file of locations with at least this many nodes is damaged if none of the probed addresses has a country. In a smaller file, for example of a
+ * test or of one company's network, this is normal.
  */
 const LARGE_NODES_MIN = 10_000;
 

@@ -27,8 +27,8 @@ const READ_BYTES_MAX = 1024 * 1024;
 const PROBE_BYTES_MAX = 1;
 const STEP_RECORDS_MIN = 1_024;
 /**
- * More than the number of outcomes of any batch. After a rebalance, the former owner of the partition can append the outcomes of one batch late,
- * after outcomes of the new owner.
+ * An upper limit for the outcomes that are appended late: after a rebalance, the former owner of the partition can append the outcomes of one batch
+ * after outcomes of the new owner. No batch has more outcomes than this.
  */
 const LATE_RECORDS_MAX = 4_096;
 /** The beginning of a row (JSONCompactEachRow) whose first column, `outcome`, is `duplicate`. */
@@ -69,7 +69,7 @@ function createOutcomeReader(
       let lowSince: number | undefined;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
         const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
-        // A record that another run of a replay appended has no raw offset here, so this probe does not help.
+        // In a replay, the record can come from an earlier replay. Then its raw offset is NaN, so this probe does not help.
         if (found === undefined || !(rawOffsetOf(found) <= raw)) {
           lowSince = undefined;
           continue;

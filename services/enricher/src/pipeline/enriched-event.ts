@@ -72,8 +72,8 @@ export interface DecodedEvent {
   readonly sealedIp: string;
   readonly userAgent: string;
   /**
-   * False if `userAgent` may not be that of the visitor: it can be that of a server's HTTP library, or the event can come from an access log without
-   * user agents.
+   * False if `userAgent` is perhaps not that of the visitor: it can be that of a server's HTTP library, or the event can come from an access log
+   * without user agents.
    */
   readonly ownUserAgent: boolean;
   /** The device type and platform from the context of a server event. They replace those from the user agent. */
@@ -86,7 +86,7 @@ export interface DecodedEvent {
   /** The UTC day of the log line, for a hit that was imported from an access log. Otherwise empty. */
   readonly lineDay: string;
   readonly sessionId: string;
-  /** True if the server sent the session ID. */
+  /** True if the record is a server event that contains a session ID. */
   readonly sessionSent: boolean;
   /** The row of an imported dump (a file of `weir export everything`). Undefined for all other records. */
   readonly dumped: DumpedRow | undefined;
@@ -126,7 +126,10 @@ export interface EnrichedEvent extends DecodedEvent {
    * `put-session`.
    */
   stampJson: string;
-  /** The ID that a cookieless visitor had on the day before. Empty after 04:00 UTC, if that day has no salt, and for all other visitors. */
+  /**
+   * The ID that a cookieless visitor had on the day before. Empty if the visitor is not cookieless, after 04:00 UTC, and if there is no salt of the
+   * day before.
+   */
   previousVisitorId: string;
   /** True if the step `link-visitor` has looked up the visitor of the user ID. If it found none, `visitorId` is empty. */
   linked: boolean;

@@ -37,8 +37,8 @@ export interface PartitionEpoch {
    */
   enter(epoch: string, place: PartitionPlace): Promise<Pick<PartitionPlace, 'next' | 'storedTo'>>;
   /**
-   * If the records from `from` on were decided in an earlier epoch, returns their outcomes, up to the returned `to`. Resolves with `undefined` if the
-   * records are new.
+   * If `events.enriched` already had outcomes for the records from `from` on when the partition began to check in, resolves with these outcomes, up
+   * to the returned `to`. Otherwise resolves with `undefined`: the enricher must decide the outcomes.
    */
   decided(from: number, to: number): Promise<{ readonly to: number; readonly outcomes: Decided } | undefined>;
   /**
@@ -52,8 +52,8 @@ export interface PartitionEpoch {
    */
   beginAgain(): boolean;
   /**
-   * Call it when the state has the changes of all records before `end`, and `decided` has returned the outcomes of the last `records` of them. Checks
-   * in if no such record is left. Resolves with false if the epoch is over.
+   * Call it for a batch of `records` records whose outcomes `decided` has returned, when the state has the changes of all records before `end`.
+   * Checks in if this was the last batch with such outcomes. Resolves with false if the epoch is over.
    */
   folded(end: number, records: number, committedTo: number): Promise<boolean>;
 }

@@ -14,10 +14,11 @@ export interface BarrierMember {
 }
 
 /**
- * An epoch is a period in which the state store loses no content. In each epoch, each partition first applies the records whose changes the store
- * lacks again. Then it checks in: it reports that its state is complete. Before all partitions have checked in, no partition may decide which record
- * came first with an idempotency key, because that record can be in any partition. `whole` waits for this. The store reports a new epoch when a key
- * is claimed. The barrier also asks the store every second, because partitions without records claim no keys.
+ * An epoch is a period in which the state store loses no content. At the beginning of an epoch, the store can lack the changes of some records. Each
+ * partition applies these records a second time. Then it checks in: it reports that its state is complete. Until all partitions have checked in, a
+ * partition must not decide which record came first with an idempotency key, because that record can be in any partition. `whole` waits until all
+ * have checked in. The store reports a new epoch when a key is claimed. The barrier also asks the store every second, because
+ * partitions without records claim no keys.
  */
 export interface StateBarrier {
   /** The last known epoch. Asks the store if no epoch is known. Rejects with `state_store_unavailable`. */
@@ -108,7 +109,7 @@ export function createStateBarrier(deps: StateBarrierDeps): StateBarrier {
       const { id } = await read();
       for (const member of members) if (member.checkedIn() !== id) member.wake();
     } catch (error) {
-      // Each partition reports this error itself when it next needs the store.
+      // This error is ignored here: each partition reports it itself when it next needs the store.
       if (!isDependencyError(error, 'state_store_unavailable')) throw error;
     }
   }

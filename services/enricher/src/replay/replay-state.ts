@@ -27,8 +27,8 @@ export function createReplayState(deps: ReplayStateDeps): StateStore {
 
   async function begin(epoch: string, partition: RawPartition, appliedTo: number, first: number): Promise<void> {
     const before = await stateBefore(partition, first);
-    // The store applies a write only if the write increases the applied offset, so there cannot be more parts than offsets. A restart writes all
-    // parts again.
+    // Each part is one write with an applied offset of its own, because the store ignores a write that does not increase the applied offset. So there
+    // cannot be more parts than offsets. A restart writes all parts again.
     const parts = Math.min(before.parts, first - appliedTo);
     for (let nth = 0; nth < parts; nth++) {
       const values = await before.read(nth, parts);

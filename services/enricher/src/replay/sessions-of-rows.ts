@@ -10,7 +10,8 @@ export interface SessionRows extends VisitorSession {
 
 /**
  * Returns the sessions of a visitor, newest first, as they are in the enricher's state after it has processed these rows. A late hit can have joined
- * sessions whose IDs Weir made (`MADE_ID`) into one session. Rows that were stored before this hit still have the former IDs. The row with the highest raw offset has the ID of the joined session.
+ * sessions whose IDs Weir made (`MADE_ID`) into one session. Rows that were stored before this hit still have the former IDs. The row with the
+ * highest raw offset has the ID of the joined session.
  */
 export function sessionsOfRows(rows: readonly SessionRows[]): readonly VisitorSession[] {
   const sessions: SessionRows[] = [];

@@ -34,7 +34,10 @@ export const NO_STAMP_JSON = `0,0,0,0,0,${NO_ATTRIBUTES}`;
 const COMPUTED_JSON = `2,0,0,0,0,${NO_ATTRIBUTES}`;
 const COMPUTED: Stamped = { json: COMPUTED_JSON, visit: '' };
 
-/** Queries compute longer visits from their rows. For all other visits, reports need to read only the stamps of the first day and of the next one. */
+/**
+ * The maximum duration of a visit with usable stamps. So all stamps of a visit are on the day on which it began or on the next day. Queries compute
+ * longer visits from their rows.
+ */
 const VISIT_MS_MAX = 24 * 3600_000;
 /**
  * Queries compute a visit with longer attributes from its rows, because the state of the visitor stores the attributes and must stay small.
@@ -48,7 +51,7 @@ export function computedStamp({ bot }: EnrichedEvent): string {
 
 /** The stamp of the first hit of a session. */
 export function stampFirst(event: EnrichedEvent): Stamped {
-  // Hits of bots prolong a session in the state, but the view `sessions` does not contain them.
+  // The view `sessions` contains no hits of bots, so they get no stamp. In the state, they prolong a session.
   if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: '' };
   if (!isCounted(event))
     return { json: stampJson(event.timestamp, 0, 0, 0, NO_ATTRIBUTES), visit: `$${NO_ATTRIBUTES}` };

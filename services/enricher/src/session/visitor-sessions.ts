@@ -83,8 +83,8 @@ function sessionsEnd({ text, lineEnd }: NewestSession): number {
 }
 
 /**
- * Whether a hit belongs to the newest session: it is not before its start, and has its session ID. A hit without a session ID must be at
- * most 30 minutes after the last hit of the session.
+ * Whether a hit belongs to the newest session: the hit is not before the start of the session, and has the ID of the session. A hit without
+ * a session ID must be at most 30 minutes after the last hit of the session.
  */
 export function isWithinNewest({ id, start, last }: VisitorSession, sentId: string, at: number): boolean {
   return at >= start && (sentId === '' ? at <= last + SESSION_IDLE_MS : sentId === id);

@@ -11,8 +11,8 @@ const DUPLICATE = { outcome: 'duplicate' } as const;
 
 /**
  * Gives a record the outcome `duplicate` if another record with the same idempotency key came first, and the two were received less than 24 hours
- * apart. These times are stored in the records, so processing them again gives the same result. A redriven record (a dead letter that is processed
- * again) is also a duplicate if an earlier record was appended in the same attempt to redrive it.
+ * apart. The times of receipt are stored in the records, so processing the records again gives the same result. A redriven record (a dead letter
+ * that is processed again) is also a duplicate if an earlier record was appended in the same attempt to redrive it.
  */
 export function createDropDuplicate(logId: string): Step {
   const log = logId.slice(0, LOG_ID_CHARS);

@@ -38,8 +38,8 @@ export const MADE_ID = /^s_[0-9a-f]{32}$/;
 export const putSession: Step = {
   name: 'put-session',
   /**
-   * An event that has only a user_id gets no session. It is in the partition of its user, and the hits of its visitor are in
-   * another partition, so its session would depend on which partition is processed first.
+   * An event that has only a user_id gets no session. The event is in the partition of its user, but the hits of the visitor are in another
+   * partition. So the session of the event would depend on which partition is processed first.
    */
   prepare(event) {
     if (event.visitorId === '' || event.identity !== undefined || event.type === 'unlink') return undefined;

@@ -30,7 +30,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   'Chromium OS': 'Chrome OS',
   ChromeOS: 'Chrome OS',
 };
-/** The hint for the platform may replace these operating systems of a user agent. All others, for example webOS, are kept. */
+/** If the hint for the platform was sent, it replaces these operating systems of a user agent. All others, for example webOS, are kept. */
 const PRETENDED: ReadonlySet<string> = new Set(['', 'Linux', 'Windows', 'macOS', 'Chrome OS']);
 
 const WINDOWS_11_PLATFORM_VERSION = 13;

@@ -83,7 +83,8 @@ export function createUserAgents(): UserAgents {
 interface Entry {
   readonly userAgent: string;
   /**
-   * The Client Hints of the last event that used this entry. All events that use the entry have Client Hints with the same content.
+   * The Client Hints of the last event that used this entry. All events that use the entry have Client Hints with the same content, but in different
+   * objects: `entryOf` recognises the object of the last event with `===`.
    */
   hints: ClientHints | undefined;
   readonly bot: BotVerdict;

@@ -13,8 +13,8 @@ export interface ClientIpConfig {
   /** IP addresses and CIDRs of the trusted proxies, or the number of proxies (hops). If empty or 0, no header is trusted. */
   readonly trustedProxies: readonly string[] | number;
   /**
-   * The header to read, in lower case. If it is undefined, `X-Forwarded-For` is read, or `Forwarded` for requests without
-   * `X-Forwarded-For`. If another header than these two has no valid address, `X-Forwarded-For` is read.
+   * The name of the header to read, in lower case. If it is undefined, `X-Forwarded-For` is read, or `Forwarded` for requests without
+   * `X-Forwarded-For`. If it names another header, and this header has no valid address in a request, `X-Forwarded-For` is read.
    */
   readonly clientIpHeader: string | undefined;
 }

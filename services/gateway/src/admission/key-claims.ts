@@ -14,7 +14,7 @@ export interface KeyClaims {
    * promise resolves, the caller must itself remember that these keys are used.
    */
   confirm(keys: readonly KeyClaim[]): Promise<void>;
-  /** Gives up claims whose records may not be stored, so that a retry can claim the keys. */
+  /** Gives up claims whose records are not stored, or perhaps not stored, so that a retry can claim the keys. */
   release(keys: readonly KeyClaim[]): Promise<void>;
 }
 

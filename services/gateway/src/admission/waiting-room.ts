@@ -1,12 +1,12 @@
-/** A number of records and of bytes: those that wait for the event log, or the most that may wait. */
+/** The number and the bytes of the records that wait until they are appended to the event log. As `max`: the limits of both. */
 export interface Waiting {
   readonly records: number;
   readonly bytes: number;
 }
 
-/** A sender whose records may wait. Its methods are called with the number of bytes of one record. */
+/** Counts the waiting records of one sender: an API key, or a site. The methods get the number of bytes of one record. */
 export interface Sender {
-  /** Counts a record as waiting. Returns false, and counts nothing, if no more records of the sender may wait. */
+  /** Counts a record as waiting. If this would exceed a limit, counts nothing and returns false: the request must be refused. */
   enter(bytes: number): boolean;
   /** Call it when a record does not wait any longer. */
   leave(bytes: number): void;
@@ -22,9 +22,9 @@ export interface WaitingRoom {
 }
 
 /**
- * The records of a site may use up to this many times the space that is free. The records of a sender may use up to this many times the space
- * that its site may still use. So one sender alone gets 76 % of all space. Several sites that send too much get equal shares, and some space
- * always stays free for all other sites (dynamic thresholds, Choudhury and Hahne 1998).
+ * The space is the number of records, or of bytes, that can wait in total. A site can use up to this many times the space that is free now. A sender
+ * can use up to this many times what its site can still use. So one sender alone gets 76 % of all space. Several sites that send too much get equal
+ * shares, and some space always stays free for all other sites (dynamic thresholds, Choudhury and Hahne 1998).
  */
 const SHARE_OF_FREE = 4;
 /** When no record waits and there are counts of more sites than this, the counts are deleted to free memory. */

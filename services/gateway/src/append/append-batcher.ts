@@ -86,7 +86,7 @@ interface WaitingAppend {
 /**
  * Collects the appends of concurrent requests. A batch claims all its keys in one call and is appended in one call, and its requests
  * are answered together. A batch is sent at once if no append is in flight and the last batches were small. Otherwise it collects requests
- * for a few milliseconds. Several batches may be in flight.
+ * for a few milliseconds. Several batches can be in flight.
  */
 export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   const { eventLog, keyClaims, lingerMs, clock, metrics } = deps;

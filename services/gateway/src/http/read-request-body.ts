@@ -30,9 +30,9 @@ const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
 const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
 
 /**
- * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed. Node adds
- * a small body to the request directly after its event `request`, so a caller that first awaits something usually gets a synchronous result. If the
- * client closes the connection before the end of the body, the promise never resolves.
+ * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed. A small
+ * body usually arrives directly after the event `request`. So the result is usually synchronous if the caller has awaited something before this
+ * call. If the client closes the connection before the end of the body, the promise never resolves.
  */
 export type ReadBody = (request: IncomingMessage, bytesMax: number) => Body | Promise<Body>;
 

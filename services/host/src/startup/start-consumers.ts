@@ -35,8 +35,9 @@ export interface Consumers {
 }
 
 /**
- * In a process with the role control, starts the rebuild of the tables after migrations (docs/decisions/0038), and the Parquet exporter if it is
- * configured, as soon as the tables are up to date. With Kafka, several processes can have this role: they elect the one that accepts imports.
+ * Starts background work in a process with the role control. When the tables are up to date, starts the rebuild of the tables after migrations
+ * (docs/decisions/0038), and the Parquet exporter if it is configured. With Kafka, several processes can have this role: starts the election of the
+ * process that accepts imports.
  */
 export function startConsumers(deps: ConsumersDeps): Consumers {
   const { roles, config, ports, store, logger, clock, readiness } = deps;

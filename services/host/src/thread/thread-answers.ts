@@ -46,9 +46,9 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Watches whether the other thread or process answers. Every `everyMs`, a timer sends a ping, or counts a missed beat if the last ping has no answer yet.
- * The elapsed time is not used: after a suspension of the process (SIGSTOP), much time has passed although the other thread works. Returns a
- * function that ends the watch.
+ * Watches whether the other thread or process answers. Every `everyMs`, a timer sends a ping, or counts a missed beat if the last ping has no
+ * answer yet. Beats are counted instead of measuring the elapsed time: after a suspension of the process (SIGSTOP), much time has passed although
+ * the other thread works. Returns a function that ends the watch.
  */
 export function watchHeartbeat(options: HeartbeatOptions): () => void {
   const { ping, who, consequence, everyMs, missedMax, logger, onSilent } = options;
