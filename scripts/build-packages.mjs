@@ -19,7 +19,7 @@ export function buildPackages(root) {
     ]),
   });
 
-  // The package also has the files of packages/domain that it imports, so its folders are those of packages/.
+  // The package also has the files of packages/domain that it imports. So its files are in the folders `records` and `domain`, as in packages/.
   const records = join(root, 'dist/packages/records');
   rmSync(records, { recursive: true, force: true });
   emitTypes(root, 'packages/records/tsconfig.json', records, []);

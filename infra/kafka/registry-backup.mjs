@@ -39,7 +39,7 @@ const kafka = new Kafka({
     : {}),
   logLevel: logLevel.ERROR,
 });
-// Weir can compress records with LZ4 (KAFKA_COMPRESSION).
+// Weir can compress records with LZ4 (KAFKA_COMPRESSION), and kafkajs has no LZ4 codec of its own.
 CompressionCodecs[CompressionTypes.LZ4] = () => ({
   compress: ({ buffer }) => compressFrame(buffer),
   decompress: (packed) => decompressFrame(packed),

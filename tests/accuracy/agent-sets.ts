@@ -54,8 +54,8 @@ export function visits(): AgentSet {
 }
 
 /**
- * The operating system of a visit; undefined if it is unknown. For example, a visit with the platform `Linux x86_64` and the user agent of
- * an iPhone comes from a program that imitates a browser.
+ * The operating system of a visit; undefined if the platform and the user agent do not show it. For example, a program that imitates a browser can
+ * send the user agent of an iPhone, although its platform is `Linux x86_64`.
  */
 function platformLabel({ platform, userAgent }: Visit): string | undefined {
   if (/^iP/.test(platform)) return 'iOS';

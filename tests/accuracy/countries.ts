@@ -26,8 +26,8 @@ interface Layout {
 }
 
 /**
- * Measures the lookup of all countries in generated networks. These have many sizes, both address families, and some have gaps between them. Both
- * layouts of MMDB files are used.
+ * Measures the lookup of all countries in generated networks of many sizes. There are networks of IPv4 and of IPv6, and some have gaps between them.
+ * Both layouts of MMDB files are used.
  */
 export async function countries(): Promise<Section> {
   const ipv4 = blocksOf(COUNTRIES, { family: 4, first: 1n << 24n, prefixes: [12, 28] });

@@ -17,8 +17,8 @@ export interface AgreementQuestion {
 }
 
 /**
- * Generates questions (requests for reports) that the admin API, `weir`, SQL and the dashboard can all answer. The dashboard has no periods that
- * begin at a time of day, no lists with a comparison, and no comparison for the period `all`.
+ * Generates questions (requests for reports) that the admin API, `weir`, SQL and the dashboard can all answer. So no question has what the dashboard
+ * does not have: a period that begins at a time of day, a list with a comparison, or a comparison for the period `all`.
  */
 export function agreementQuestions(model: Model, seed: number, count: number): readonly AgreementQuestion[] {
   const asked = fc.record({

@@ -96,8 +96,8 @@ async function askEverywhere(asked: AgreementQuestion, site: string, index: numb
 }
 
 /**
- * Opens a signed-in page of the dashboard. Each history sets the clock, and at its time, older sign-ins can have expired. Therefore each history
- * opens a new page.
+ * Opens a page of the dashboard, and signs in. Each history sets the clock of Weir to another time, at which the sign-in of an earlier page can have
+ * expired. Therefore the test calls this for each history.
  */
 async function openPage(): Promise<DashboardPage> {
   const context = await browser.newContext({ locale: 'en' });

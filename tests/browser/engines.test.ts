@@ -14,7 +14,7 @@ const ENGINES = [
     engine: 'Firefox',
     files: [FIREFOX],
     open: () => openFirefox({ 'privacy.globalprivacycontrol.enabled': true }),
-    // Empty, because the preference above makes the browser set `navigator.globalPrivacyControl`.
+    // No script is needed: with the preference above, Firefox itself sets `navigator.globalPrivacyControl`.
     gpc: '',
   },
   {

@@ -60,8 +60,8 @@ describeLive('redis', (address) =>
     });
 
     /**
-     * Returns the names of the denied commands, except `CLIENT SETINFO`. ioredis sends this command with its own name. These rules deny it in
-     * Redis 7.2 and later, and ioredis continues without it. Older versions do not have it.
+     * Returns the names of the denied commands, except `CLIENT SETINFO`. With this command, ioredis sends its own name and version to Redis. The
+     * rules deny the command, but ioredis continues. (Redis before 7.2 does not have the command.)
      */
     const denied = async () => {
       const log = (await admin.call('ACL', 'LOG')) as string[][];

@@ -28,7 +28,7 @@ describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GA
     const sendTo = (url: string, sender: string) =>
       sendHttp(url, { path: '/api/v1/events', headers: bearer(sender), body: { name: 'x' } });
     const send = (nth: number) => sendTo(gateways[nth % gateways.length]?.url ?? '', key);
-    // A gateway gives each new connection to its next process, so this number of answers in a row come from both processes.
+    // A gateway gives each new connection to its next process. So `ANSWERS_IN_A_ROW` answers with the new limit come from both processes.
     for (const { url } of gateways) {
       let inForce = 0;
       await eventually(`${url}: the limit to be in force in both processes`, async () => {

@@ -17,7 +17,7 @@ const ROUND_MS = 60_000;
  * rebuild.
  */
 const WHOLE_SHARE = 0.8;
-/** More than this number of keys are acknowledged between two losses. */
+/** Between two losses, the test waits until more than this number of keys were acknowledged. */
 const KEYS_BETWEEN = 200;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
 

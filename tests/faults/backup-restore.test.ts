@@ -49,7 +49,7 @@ function sendEvents(weir: WeirProcess, key: string): { accepted: string[]; stop(
 
 const ROWS = 'SELECT * EXCEPT (log_id) FROM events WHERE raw_offset < {end:UInt64} ORDER BY raw_partition, raw_offset';
 const SESSIONS = 'SELECT count() AS sessions, sum(pageviews + events) AS hits FROM sessions';
-/** The same numbers from `events`. */
+/** The same two numbers as `SESSIONS`, computed from `events`. */
 const SESSIONS_OF_EVENTS =
   "SELECT uniqExact(session_id) AS sessions, count() AS hits FROM events WHERE session_id != ''";
 

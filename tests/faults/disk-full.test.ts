@@ -89,7 +89,7 @@ async function fillAndFree({ weir, disk, load, key, fault, round }: Round): Prom
   await eventually('SQL to answer again', sqlAnswers, GOES_ON_WITHIN_MS);
   const before = load.acknowledgedKeys.size;
   await eventually('events to be taken', () => load.acknowledgedKeys.size > before + CLIENTS, GOES_ON_WITHIN_MS);
-  // ClickHouse may be restarting here: SQL can answer before ClickHouse notices that a write has failed.
+  // This query is repeated, because it can fail: ClickHouse can answer SQL above, notice only then that a write has failed, and restart.
   const stored = await eventually(
     'the rows to be counted',
     () => weir.client.number('SELECT count() FROM events'),

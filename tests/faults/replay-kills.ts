@@ -143,8 +143,8 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
     await exchange('swap');
     await killDuring('swap');
     await reaches(EXCHANGED.swap, 'swap');
-    // At the end, the test compares tables that a replay from raw has filled. Therefore only some replays from raw are undone, and never the last
-    // ones.
+    // An undo makes the former tables live again. At the end, the test of replays from raw needs live tables that such a replay has filled. Therefore
+    // it undoes only some of its replays, and never the last ones.
     if (from === 'enriched' || (round % 2 === 1 && killed.length + 2 < REPLAY_KILLS)) {
       await exchange('undo');
       await killDuring('undo');

@@ -11,7 +11,7 @@ import {
 import { mountSmallDisk, type SmallDisk, whyNoMount } from './small-disk.ts';
 
 const DISK_MB = 1;
-/** The free space on the disk. If a program writes more bytes, the system writes only this part, and reports no error. */
+/** The free space on the disk. If a program writes more bytes at once, the system writes only as many as fit, and reports no error. */
 const LEFT_BYTES = 8 * 1024;
 
 const reason = whyNoMount();

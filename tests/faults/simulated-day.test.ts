@@ -6,7 +6,7 @@ import { say } from './exactly-once.ts';
 const HOURS = 2;
 const MINUTES = 1.9;
 const WITHIN_MS = 900_000;
-/** `npm run day` has a limit of 1 GB. Runs with large SQL statements have exceeded that limit by 0.2 GB. */
+/** The limit is higher than the 1 GB of `npm run day`, because runs with large SQL statements have used 1.2 GB. */
 const MEMORY_MAX_BYTES = 1_500_000_000;
 
 const problem = whyNoDay();

@@ -109,8 +109,8 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
       closeSync(file);
     },
     takeAtOnce() {
-      // Weir may write between `free` and the system call. Then less space is free than requested. On tmpfs, such a call gets no space at all, so
-      // it is repeated with fewer bytes.
+      // Weir may write between `free` and the system call. The call then requests more space than is free. On tmpfs, it gets no space at all in this
+      // case, so it is repeated with fewer bytes.
       let missed = 0;
       for (let nth = 0; nth < TAKES_MAX && free() > missed * MISSED_BYTES; nth++) {
         const before = free();

@@ -3,7 +3,7 @@ import { openSocket } from '@weir/testkit/http-client';
 
 /**
  * Writes each piece separately. When the connection is closed, resolves with the statuses of all answers. `ends`: the client closes its side
- * after the last piece. Node then drops answers that are not ready.
+ * after the last piece. The server (Node) then drops answers that are not ready.
  */
 export async function exchange(url: string, pieces: readonly Buffer[], ends: boolean): Promise<readonly number[]> {
   const socket = openSocket(url);

@@ -58,8 +58,8 @@ export function expectedTables(model: Model): object {
 }
 
 /**
- * Groups the times of rows by ID. The result does not contain the IDs, because the model does not know the IDs that Weir makes. `none` has the
- * times of rows without an ID.
+ * Groups the times of rows by ID. The result has only the groups, without the IDs, because the model does not know the IDs that Weir makes. `none`:
+ * the times of rows without an ID.
  */
 export function groupsOf(pairs: readonly (readonly [id: string, at: number])[]): object {
   const groups = new Map<string, number[]>();

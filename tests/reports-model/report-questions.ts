@@ -72,7 +72,7 @@ const filterOn = (model: Model): fc.Arbitrary<Filter> =>
       const others = [...(VALUES[dimension] ?? DONE_VALUES[dimension] ?? []), 'unknown', ''];
       const known = fromHistory && held.length > 0 ? held : others;
       const chosen = picked.map((index) => known[index % known.length] ?? '');
-      // These filters do not allow an empty value.
+      // Filters such as `done_event` do not allow an empty value.
       const values = isDone(dimension) ? chosen.map((value) => value || 'unknown') : chosen;
       if (operator === 'is' || operator === 'is_not') return { dimension, operator, values };
       const part = (value: string): string => {
@@ -108,7 +108,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
       ),
       metric: fc.constantFrom('visitors', 'visitors', ...METRICS),
       direction: fc.constantFrom('desc', 'asc'),
-      // Without metrics of visits, a breakdown uses other statements.
+      // A breakdown without metrics of visits uses other SQL. So some questions have only other metrics.
       metrics: fc.constantFrom(
         undefined,
         undefined,

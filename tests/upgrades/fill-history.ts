@@ -21,7 +21,7 @@ const BATCHES_AT_ONCE = 4;
 const LINES_AT_ONCE = 20_000;
 const LOG_FROM_MS = Date.UTC(2026, 4, 17, 10);
 const LINE_EVERY_MS = 2_000;
-/** Each group of this many consecutive lines has its own visitors. Their numbers differ by less than `VISITORS_PER_GROUP`. */
+/** Each group of this many consecutive lines has its own visitors: numbers from a range of `VISITORS_PER_GROUP`. */
 const LINES_PER_GROUP = 200;
 const VISITORS_PER_GROUP = 19;
 const PATHS = ['/', '/about', '/pricing', '/docs/one', '/docs/two?page=2', '/blog'];

@@ -58,7 +58,7 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
     if (begun === 'ready') throw new Error(`the migrations ended before kill ${kill + 1}: ${killed.join(', ')}`);
     acknowledgedBefore ??= acknowledged();
     total = Math.max(total, begun.of);
-    // The kill happens before more migrations than this have started. Enough migrations then remain for the next kills.
+    // The kill must happen when at most this number of migrations have started. Otherwise too few migrations could remain for the next kills.
     const most = Math.max(1, Math.floor((total * (kill + 1)) / (kills + 1)));
     const before = begunSoFar();
     const wanted = Math.min(most, Math.max(1, before) + Math.floor(random() * (most - before + 1)));

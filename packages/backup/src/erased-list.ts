@@ -17,9 +17,9 @@ export interface ErasedList {
 const NAME = 'erased.json';
 
 /**
- * Adds the tombstones of this installation to the list in a place of backups. The list can already have tombstones that this installation does not
- * know, if it was restored from an older backup of another installation. These tombstones stay, and `at` is the older time: later erasures of the
- * other installation can be missing.
+ * Adds the tombstones of this installation to the list in a place of backups. The list can contain tombstones that this installation does not have:
+ * another installation wrote them, and this installation was restored from an older backup of the other one. Such tombstones stay in the list. The
+ * list then keeps the older of the two times `at`, because it may lack later erasures of the other installation.
  */
 export async function writeErasedList(objects: ObjectStore, list: ErasedList): Promise<void> {
   for (;;) {

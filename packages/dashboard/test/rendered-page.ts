@@ -14,7 +14,10 @@ interface Bundle {
   render(name: string, address: string, answers: object, props: object): RenderedPage;
 }
 
-/** Renders components to HTML with React's own renderer for servers. `answers`: the answer to each operation, whatever its parameters are. */
+/**
+ * The source of the bundle's entry. It renders components to HTML with React's own renderer for servers. `answers` has one answer for each operation,
+ * for any parameters.
+ */
 const entryOf = (files: readonly string[]): string => `
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createElement as h } from 'react';
@@ -62,7 +65,7 @@ export async function bundlePages(...files: readonly string[]): Promise<Bundle> 
   };
   const module = { exports: {} as Bundle };
   const code = outputFiles[0]?.text ?? '';
-  // The bundle reads the variables of a browser. As parameters, they do not change the globals of the tests.
+  // The bundle reads globals of a browser. They are parameters here, so that the globals of the tests do not change.
   new Function('require', 'module', ...Object.keys(globals), code)(require, module, ...Object.values(globals));
   return module.exports;
 }

@@ -62,7 +62,10 @@ interface BatchResult {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** True if an event of a batch must be sent again. Its idempotency key makes this safe. Only older gateways give a single event the code 429. */
+/**
+ * True if an event of a batch must be sent again: it has no result, or the code 429 (only from older gateways) or 5xx. The idempotency key makes this
+ * safe.
+ */
 function isAgain(result: BatchResult | undefined): boolean {
   return result === undefined || result.error?.code === TOO_MANY || (result.error?.code ?? 0) >= 500;
 }

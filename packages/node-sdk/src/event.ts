@@ -1,6 +1,9 @@
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** Where an event happened. Weir takes only a missing `ip` or `userAgent` from the request that delivers the event. */
+/**
+ * Where an event happened. If `ip` or `userAgent` is missing, Weir uses the address or the user agent of the HTTP request that delivers the event.
+ * These are the ones of your server, not of the visitor.
+ */
 export interface EventContext {
   readonly url?: string;
   readonly pathname?: string;

@@ -73,7 +73,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** Sends calls of one turn of the event loop together. */
+  /** Waits a moment before sending, so that calls that are added directly one after the other are sent together. */
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;

@@ -51,7 +51,7 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
     if (!response.ok) {
       return { outcome: 'refused', status, message: messageOf(json, text), ...fitting(response, 'ratelimit-limit') };
     }
-    // A proxy can answer with 200 in place of Weir.
+    // A proxy can answer 200 in place of Weir. Its body differs from that of Weir, so the call is sent again.
     return isSuccess(json)
       ? { outcome: 'done', json, ...after }
       : { outcome: 'retry', reason: 'not an answer of Weir' };

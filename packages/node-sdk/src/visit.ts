@@ -23,8 +23,8 @@ export interface VisitRequest {
   readonly ip: string | undefined;
 }
 
-// Weir refuses events that exceed its limits (schemas/server-event.schema.json, in Unicode code points). A visitor chooses these texts, so
-// they are cut: otherwise a visitor could prevent the events of its own requests.
+// Weir refuses an event whose texts are longer than its limits (schemas/server-event.schema.json, in Unicode code points). The URL, the referrer and
+// the user agent come from the visitor. They are cut, so that a visitor cannot prevent an event by a long text.
 const PAGE_CHARS_MAX = 4096;
 const USER_AGENT_CHARS_MAX = 1024;
 

@@ -11,8 +11,8 @@ export interface WeirOptions {
   readonly apiKey: string;
   /**
    * Receives each undelivered call: Weir refused it, or the client did not accept it because it is closed, its queue is full or its store
-   * failed. Also receives one call per request if the store cannot remove sent calls. Errors that it throws are logged. Default: writes a
-   * line to stderr.
+   * failed. If the store cannot remove the calls of a finished request, `onError` receives one of these calls, although they may be delivered.
+   * Errors that `onError` throws are logged. Default: writes a line to stderr.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */

@@ -22,7 +22,8 @@ export function watchEngagement(core: Core): () => void {
   };
   start();
   addEventListener('scroll', look);
-  // Listens on the document, because its listeners run before those of the window. A listener of the window (weir.ts) sends the waiting hits.
+  // Listeners of the document run before those of the window. So this event is already waiting when the listener of the window (weir.ts) sends all
+  // waiting hits.
   document.addEventListener('visibilitychange', end);
   return end;
 }

@@ -9,7 +9,7 @@ import type { WeirClient } from './weir-client.ts';
 const CLIENTS = ['203.0.113.77', '198.51.100.42', '2001:db8:dead:beef::77'];
 const IN_CONTEXT = ['192.0.2.199', '2001:db8:feed:face::88', '203.0.113.201'];
 const IN_IMPORT = ['198.51.100.213', '2001:db8:cafe:f00d::99'];
-/** The texts to search for. The /64 of an IPv6 address is enough, because it also identifies the client. */
+/** The texts to search for. Of an IPv6 address, only the prefix (/64) is a search text, because the prefix alone identifies the client. */
 const NEEDLES = [...CLIENTS, ...IN_CONTEXT, ...IN_IMPORT].map((ip) => ip.replace(/::.*/, ''));
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 

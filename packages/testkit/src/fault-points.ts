@@ -1,7 +1,8 @@
 /**
- * Called before each call of a port that a test has wrapped with `withFaults` (`name` is the method) and after its effect (`name:done`). If it
- * throws before, the call has no effect. If it throws after, the call has its effect, but the caller sees an error. If it returns a promise, the
- * call waits for it. `about`: for appends, the topic; for commits, the topic and the metadata; for other calls, an empty text.
+ * `withFaults` calls this function twice for each call of a port's method. Before the effect of the call, `name` is the name of the method. If this
+ * function throws then, the call has no effect. After the effect, `name` is `<method>:done`. If this function throws then, the caller sees an error,
+ * although the call has had its effect. If this function returns a promise, the call waits for it. `about`: for appends, the topic; for commits, the
+ * topic and the metadata; for other calls, an empty text.
  */
 export type FaultPoint = (name: string, about: string) => void | Promise<void>;
 

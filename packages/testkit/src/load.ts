@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly pauseMs?: number;
 }
 
-/** The results of the clients. A name is acknowledged once, also if it was sent several times. */
+/** The results of the clients so far. An event that was sent several times counts once. */
 export interface Load {
   /** Idempotency keys of the acknowledged server events. Each event is sent again until the answer is 202 or 200. */
   readonly acknowledgedKeys: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** A client changes its visitor after this many requests, so that the hits of a visit are sent before and after a fault. */
+/** After this many requests, the hits of a client have another visitor. The number is so high that a visit has hits before and after a fault. */
 const REQUESTS_PER_VISITOR = 60;
 
 /** Starts clients. Each of them repeats: two server events with retries, then one hit without retries. */

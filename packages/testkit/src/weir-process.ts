@@ -50,8 +50,8 @@ export interface WeirProcess {
   /** Sends SIGKILL to the ClickHouse child process only. */
   killClickhouse(): void;
   /**
-   * Starts Weir again with the same folder and port. Resolves with the milliseconds until it was ready. With the path of a program, such as
-   * that of another version, this start and later ones use it.
+   * Starts Weir again with the same folder and port. Resolves with the milliseconds until it was ready. `program`: the path of another program, such
+   * as that of another version. This start and later starts then use this program.
    */
   restart(program?: string): Promise<number>;
 }

@@ -34,7 +34,7 @@ async function imported(path: string, site: string, ...more: readonly string[]):
 const line = (head: string, path: string) =>
   `${head} [17/May/2026:10:05:03 +0000] "GET ${path} HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"\n`;
 
-/** Visits of two virtual hosts and of clients in two countries. Each format writes the same visits. */
+/** Visits of two virtual hosts and of clients in two countries. The test writes these visits in each of the `FORMATS`. */
 const VISITS = [
   { host: 'www.shop.example', ip: '8.8.8.8', country: 'US', path: '/one?x=1' },
   { host: 'blog.shop.example', ip: '194.25.0.60', country: 'DE', path: '/two' },

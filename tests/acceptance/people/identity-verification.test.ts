@@ -9,8 +9,8 @@ interface Secret {
 }
 
 /**
- * Resolves when every gateway has applied all earlier changes. All changes are in one ordered log (the registry). A gateway that knows the new
- * key therefore knows the changes before it.
+ * Resolves when every gateway has applied all earlier changes. With several gateways, `createKey` waits until each of them knows the new key. All
+ * changes are in one ordered log (the registry), so a gateway that knows the key also knows the changes before it.
  */
 const inForce = (site: string) => weir.createKey(site);
 const makeSecret = async (site: string): Promise<string> => {

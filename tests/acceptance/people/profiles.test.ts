@@ -8,7 +8,7 @@ async function ownSite() {
   return { site, key: (await weir.createKey(site)).key };
 }
 
-/** Returns `profiles.traits` as an object. Depending on its type in ClickHouse, the answer has text or an object. */
+/** Returns `profiles.traits` as an object. The answer has text or an object, depending on the type of the column in ClickHouse. */
 function traitsOf(row: { readonly traits?: unknown } | undefined): unknown {
   return typeof row?.traits === 'string' ? JSON.parse(row.traits) : row?.traits;
 }

@@ -86,8 +86,8 @@ describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
 
   test('a second start waits until the first process has released the folder', async () => {
     const first = await startWeir({ dataDir: folder });
-    // The second start waits at most 5 s for the folder. It begins only when the first process is draining: on a slow machine, the time before the
-    // drain could be longer than that.
+    // The second start waits at most 5 s for the folder. So the test begins it only when the first process is draining. On a slow machine, the first
+    // process can need more than 5 s before that.
     const stopped = first.stop();
     await eventually('the drain', () => first.output().includes('draining'));
     await (await startWeir({ dataDir: folder })).stop();

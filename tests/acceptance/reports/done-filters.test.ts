@@ -51,7 +51,7 @@ describe('filters on what a visitor has done', () => {
       for (const done of all) expect((await hit(visitor, done)).status).toBe(204);
     }
     await hit('crawler', 'Signup', GOOGLEBOT);
-    // One event has no visitor. The other one is an event of bob before the period of the reports (24 hours).
+    // Two more events: one without a visitor, and one of bob that is older than the period of the reports (24 hours).
     const sent = [
       { name: 'Signup', timestamp: Date.now() },
       { name: 'Signup', visitor_id: 'bob', timestamp: Date.now() - 30 * HOUR_MS },

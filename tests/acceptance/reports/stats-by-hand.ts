@@ -29,7 +29,7 @@ export interface Asked {
   /** A time in ISO 8601, in UTC. */
   readonly from: string;
   readonly to: string;
-  /** A condition on `events`. For each visit, it must select either all rows or none. */
+  /** A condition on `events`. It must select all rows of a visit or none, because the numbers of a visit are computed from all of its rows. */
   readonly where?: string;
 }
 

@@ -82,9 +82,8 @@ export async function measureEnrichers(
 }
 
 /**
- * Returns the two counts of enrichers whose CPU per record differs most, compared by the median of their ratios over all
- * rounds. The maximum of a single round would not be meaningful: one count alone differs by a factor of 1.1 to 1.2 from round
- * to round.
+ * Returns the two counts of enrichers whose CPU per record differs most. Each round gives one ratio of two counts, and the median of these ratios is
+ * compared. A single round would not be meaningful: even with the same count, the CPU per record differs by a factor of 1.1 to 1.2 between rounds.
  */
 function furthestApart(micros: readonly (readonly number[])[]): { readonly what: string; readonly times: Spread } {
   const pairs = COUNTS.flatMap((count, c) =>

@@ -6,8 +6,8 @@ export interface RoleProcess extends Pick<RunningProgram, 'cpuMicros' | 'stop'> 
   /** The number of processed records by partition. */
   consumed(): Promise<ReadonlyMap<string, number>>;
   /**
-   * For an enricher: the number of epochs of its state so far (an epoch ends when state is lost), of partitions whose state is not yet complete
-   * in the present epoch, and of records that were processed again to rebuild the state.
+   * Only for an enricher. `epochs`: the number of epochs of its state so far (an epoch ends when state is lost). `waiting`: the number of partitions
+   * whose state is not complete in the present epoch yet. `rebuilt`: the number of records that were processed again to rebuild the state.
    */
   state(): Promise<{ readonly epochs: number; readonly waiting: number; readonly rebuilt: number }>;
 }

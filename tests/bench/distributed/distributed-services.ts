@@ -31,7 +31,7 @@ export function servicesMissing(): string | undefined {
 export async function startBenchServices(only: readonly EngineName[] = ENGINES): Promise<BenchServices> {
   const dir = join(PROJECT_ROOT, '.cache/services', `bench-${randomUUID().slice(0, 8)}`);
   const down = [PROGRAM, 'down', '--dir', dir, '--wipe'];
-  // The services run on when this process ends. This stops them, even if the benchmark is interrupted.
+  // The services do not end with this process. This handler stops them, even if the benchmark is interrupted.
   const downAtExit = (): void => void spawnSync(process.execPath, down);
   process.once('exit', downAtExit);
   const { stdout } = await run(process.execPath, [PROGRAM, 'up', '--dir', dir, '--only', only.join(',')]);

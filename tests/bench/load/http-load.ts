@@ -17,8 +17,8 @@ export interface LoadResult {
 
 /**
  * Sends requests over persistent connections. Each connection sends its next request when the answer to the last one has arrived. Rejects if an
- * answer has another status. Uses plain sockets, which need less CPU than an HTTP client, because the load runs on the same machine as the
- * measured server.
+ * answer has another status than `task.status`. The load runs on the same machine as the measured server, so it uses plain sockets, which need less
+ * CPU than an HTTP client.
  */
 export async function sendLoad(task: LoadTask): Promise<LoadResult> {
   const latenciesMs = new Float64Array(task.requests);

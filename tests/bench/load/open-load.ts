@@ -15,7 +15,7 @@ export interface OpenLoad {
    */
   takeLatencies(): Float64Array;
   answered(): number;
-  /** Rejects when an answer has another status, or when the server is stuck. Then no more requests are sent. Never resolves. */
+  /** Rejects when an answer has an unexpected status, or when the server is stuck. Then no more requests are sent. Never resolves. */
   readonly failed: Promise<never>;
   /** Sends no more requests. Resolves when every request has its answer. Rejects with the same error as `failed`. */
   stop(): Promise<void>;

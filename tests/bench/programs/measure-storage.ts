@@ -25,7 +25,7 @@ export interface StorageTask {
   readonly endMs: number;
   readonly clickhouseEntry: string;
   readonly migrationsDir: string;
-  /** The number of a migration. The former tables have only the migrations before it. */
+  /** The number of a migration. The present tables are compared with former tables, which have only the migrations before this one. */
   readonly since: string;
 }
 
@@ -172,7 +172,7 @@ async function measured(
   };
 }
 
-/** Queries of the views `sessions`, `payments` and `events`, by a description. */
+/** Returns queries of the views `sessions`, `payments` and `events`. The key of a query describes it. */
 function queriesOf(endMs: number): Readonly<Record<string, string>> {
   const week = `started_at >= fromUnixTimestamp64Milli(${endMs - 7 * DAY_MS})`;
   const site = `site_id = '${TRAFFIC_SITE}'`;

@@ -16,15 +16,15 @@ const PATHS = 50_000;
 const PAGES_MAX = 170;
 /** One row of 20 arrives up to 23 hours late. It is inserted with the next chunk, not with the chunk of its session. */
 const LATE_ROW_OF = 20;
-/** Half of the sessions are cookieless. Their session IDs have the form that Weir gives to sessions without an ID. */
+/** Half of the sessions are cookieless: their hits have no session ID. Their rows get session IDs in the form that Weir computes for such hits. */
 const COOKIELESS_PERCENT = 50;
 const BOT_PERCENT = 3;
 /** Visitors with an ID return: each of them has this many sessions on average. */
 const SESSIONS_PER_VISITOR = 4;
 const IDLE_MS = 1_800_000;
 /**
- * SQL condition: reports must compute the visit from its rows (docs/decisions/0033). This is so if a late row is earlier than the first row that
- * arrived in time.
+ * SQL condition for the visits whose numbers reports must compute from the rows of the visit (docs/decisions/0033). The condition is true if a late
+ * row is earlier than the first row that arrived in time.
  */
 const COMPUTES = 'indexOf(lates, 1) > 0 AND indexOf(lates, 1) - 1 < in_time[1]';
 const pathOf = (page: string): string =>

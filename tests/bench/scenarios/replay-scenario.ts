@@ -52,8 +52,8 @@ function taskOf(programs: Bench['programs'], only: Pick<ReplayTask, 'rounds' | '
 }
 
 /**
- * The memory counts as constant if the last quarter of a replay needs at most this many times that of the second quarter. The first one is the
- * warm-up.
+ * The memory of a replay counts as constant if its last quarter needs at most this many times the memory of its second quarter. The first quarter
+ * does not count, because it is the warm-up.
  */
 const GROWTH_MAX = 1.1;
 

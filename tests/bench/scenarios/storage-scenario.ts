@@ -8,7 +8,7 @@ const ROWS_DEFAULT = 500_000;
 const LOG_ROWS = 100_000;
 const SEED = 1;
 const END = '2026-10-31T12:00:00Z';
-/** The number of a migration. The former tables have only the migrations before it. */
+/** The number of a migration. The present tables are compared with former tables, which have only the migrations before this one. */
 const SINCE = '016';
 const EVENT_BYTES_MAX = 60;
 const CPU_RATIO_MAX = 0.7;

@@ -13,7 +13,7 @@ const SURELY_EXPIRED_MS = 1_500;
 type Engine = keyof Clustered['ways'];
 const SHOWN: Readonly<Record<Engine, string>> = { kafka: 'Kafka', redis: 'Redis', clickhouse: 'ClickHouse' };
 
-/** `isKept`: whether Weir keeps its connections to the engine open. It opens a new connection to ClickHouse whenever it needs one. */
+/** `isKept`: whether Weir keeps its connections to the engine open. For ClickHouse this is false: Weir opens connections when it needs them. */
 const expires = (engine: Engine, isKept: boolean): Fault<Clustered> => ({
   ...{ ...CLUSTERED, name: `${engine}-certificate-expired` },
   about: `the certificate of ${SHOWN[engine]} expires: ${isKept ? 'connections continue; after a reset, ' : ''}new ones are refused until it is renewed`,

@@ -59,7 +59,7 @@ const untilOthersTakeOver = (role: Role): Fault<Deployed> =>
     { role, engines: ['kafka'], until: othersTakeOver },
   );
 
-/** The process cannot reach Kafka and the engine until the other process has done its work. Then its old requests are delivered. */
+/** The requests of one process to Kafka and the engine hang until the other process has taken over all partitions. Then they are delivered. */
 const lateRequests = (role: Role, engine: Engine): Fault<Deployed> =>
   cutOff(
     `${role}-late`,

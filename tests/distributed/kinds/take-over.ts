@@ -3,8 +3,8 @@ import type { WeirProcess } from '@weir/testkit/weir-process';
 import type { Round, Subject } from '../../faults/suite/fault.ts';
 
 /**
- * The number of test events. The process that cannot work has half of the partitions. With this many events, some of them are almost certainly in
- * its partitions.
+ * The number of test events. During the fault, one of two processes cannot work. It has half of the partitions. With this many events, some of them
+ * are almost certainly in its partitions.
  */
 const PROBES = 32;
 const TAKEN_OVER_WITHIN_MS = 60_000;

@@ -12,7 +12,7 @@ const RAW = 'events.raw';
 const ENRICHED = 'events.enriched';
 const REGISTRY = 'registry';
 const ENRICHER_GROUP = 'weir-enricher.events.raw';
-/** A heading in docs/operations.md. Each error must name it. */
+/** A heading in docs/operations.md. If a process does not start because a topic is missing, its error must name this heading. */
 const WHAT_TO_DO = 'A topic was deleted';
 const SETTLES_WITHIN_MS = 60_000;
 

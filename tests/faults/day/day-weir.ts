@@ -26,7 +26,8 @@ const CLOCK_SEEN_MS = 3_000;
 const ENV = {
   // The value that Weir chooses by itself on a machine with 1 GB of memory.
   WEIR_CLICKHOUSE_MEMORY_MB: '384',
-  // Node sees the memory of the whole machine, and would use more for its heap than on a machine with 1 GB. Both threads have this limit.
+  // Node sees the memory of the whole machine, and would use more for its heap than on a machine with 1 GB. The main thread and
+  // the pipeline thread of Weir each have this limit.
   NODE_OPTIONS: '--max-old-space-size=256',
   ...{ RATE_LIMIT_COLLECT: '', RATE_LIMIT_EVENTS: '', RATE_LIMIT_IDENTIFY: '' },
   ...{ RAW_RETENTION_HOURS: '6', ENRICHED_RETENTION_DAYS: '1' },

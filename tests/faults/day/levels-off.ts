@@ -3,8 +3,9 @@ export type Quarters = readonly [readonly number[], readonly number[], readonly 
 
 /**
  * The last quarter may exceed the third one by at most this share. Every growth that Weir limits (by windows, retention or sizes of caches) ends
- * before the first sample or in the first quarter. Unlimited growth exceeds the share: a use that begins at zero and grows evenly has the value
- * 39 in the middle of the third quarter and 45 in the middle of the last one (hours after the start), and 45 / 39 is 15 % more.
+ * before the first sample or in the first quarter. Unlimited growth exceeds the share. For example, the measured hours of `npm run day` are the
+ * hours 24 to 48 after the start. The middle of the third quarter is hour 39, and that of the last one is hour 45. A use that grows evenly from zero
+ * is then 45 / 39 times as high, which is 15 % more.
  */
 const GROWTH_SHARE_MAX = 0.05;
 

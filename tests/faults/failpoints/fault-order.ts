@@ -3,8 +3,8 @@ import type { AppendFault } from '@weir/testkit/faulty-event-log';
 /** The request of a test for a fault at a named point of a running Weir. */
 export interface FaultOrder {
   /**
-   * The name of a port's method, such as `append`: the fault happens before the call. With `:done`, as in `append:done`: after the call.
-   * `outcome`: the result of an append is changed.
+   * The name of a port's method, such as `append`: the fault happens before the call. With `:done`, as in `append:done`: after the call. The name
+   * `outcome` changes the result of an append to that of the field `outcome`.
    */
   readonly point: string;
   /** A regular expression that the topic of the call must match. For a commit, the text to match is the topic, a space and the metadata. */

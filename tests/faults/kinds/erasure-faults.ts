@@ -83,7 +83,7 @@ async function eraseUnderLoad(
   );
   over();
   const accepted = sender.sent.filter(({ status }) => status === 202).length;
-  // Each accepted record has exactly one row in one of the two views, even if it was erased.
+  // Each accepted record has exactly one row, in `outcomes` or in `events`, even if it was erased.
   const outcomes = (): Promise<number> =>
     client.number(
       'SELECT count() FROM (SELECT site_id FROM outcomes UNION ALL SELECT site_id FROM events) WHERE site_id = {site:String}',

@@ -10,7 +10,10 @@ const HEAP_MB = 200;
 
 type Point = Partial<FaultOrder> & Pick<FaultOrder, 'point'>;
 
-/** The steps that Weir does for a record, in order. The last element of each entry names the port's method at whose call the process is killed. */
+/**
+ * The steps that Weir does for a record, in order. The last element of an entry names a method of a port. The process is killed before the call of
+ * this method, or after it (`:done`).
+ */
 const KILLS: readonly (readonly [name: string, about: string, point: Point])[] = [
   ['after-claim', 'after the gateway has claimed idempotency keys', { point: 'claimKeys:done' }],
   [

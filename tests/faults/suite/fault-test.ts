@@ -7,7 +7,7 @@ const FAULT_WITHIN_MS = 240_000;
 
 /**
  * Declares a test in which the fault happens once, with a short duration. In `npm run faults`, each fault happens several times, with longer
- * durations. If the fault cannot happen on this machine, the test is skipped. With CI=true, the test then fails.
+ * durations. If the fault cannot happen on this machine, the test is skipped, or fails if CI=true.
  */
 export function testFault(fault: Runnable, seed: number): void {
   const { name, about } = fault;

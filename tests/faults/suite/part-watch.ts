@@ -10,13 +10,13 @@ export type PartEvent = 'insert begins' | 'merge begins' | 'stored';
 const IS_EVENT: Readonly<Record<PartEvent, (folder: string) => boolean>> = {
   'insert begins': (folder) => folder.startsWith('tmp_insert_'),
   'merge begins': (folder) => folder.startsWith('tmp_merge_'),
-  // A part has its block numbers in its name: `202611_17_17_0`.
+  // The name of a finished part consists of its partition and its block numbers: `202611_17_17_0`.
   stored: (folder) => /^[^_]+(_\d+){3,4}$/.test(folder),
 };
 
 /**
- * Returns a function that waits for the next such event of the table, and then calls `act`. `act` must be synchronous, because the new state
- * lasts only some milliseconds.
+ * Returns a function that waits for the next event of the given kind in this table, and then calls `act`. `act` must be synchronous: some
+ * milliseconds later, ClickHouse can have finished the part already.
  */
 export async function findParts(
   { client, weir }: Embedded,

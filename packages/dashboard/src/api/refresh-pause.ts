@@ -2,7 +2,7 @@
 const PAUSE_MS_MIN = 15_000;
 /** The longest pause, before `SPREAD` is added. An open page therefore asks again within 6 minutes, also after slow answers. */
 const PAUSE_MS_MAX = 300_000;
-/** The longest pause after an error. The next answer may come fast, for example because ClickHouse has started again. */
+/** The longest pause after an error. It is short, because the error may be over soon, for example when ClickHouse has started again. */
 const ERROR_PAUSE_MS_MAX = 60_000;
 /**
  * The share of the time that one query of an open page may keep the server busy. So a report that takes 0.1 s is repeated every 20 s, and one that
@@ -34,7 +34,7 @@ export function refreshPause(query: string, { tookMs, isError }: LastAnswer, lim
   return Math.min(pause, limits?.max ?? Number.POSITIVE_INFINITY);
 }
 
-/** A number from 0 to less than 1 that depends on the text. The pause of a query must not change while it waits. */
+/** A number from 0 to less than 1, computed from the text. It is not random, because the pause of a query must not change while the query waits. */
 function shareOf(text: string): number {
   let hash = 0;
   for (const character of text) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000;

@@ -42,7 +42,7 @@ function parseLocation(text: string): Location {
   return { parts, query: new URLSearchParams(query) };
 }
 
-/** A malformed escape of a path is shown as it is. */
+/** Decodes a part of a path. Returns it unchanged if it has a malformed escape such as `%zz`. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

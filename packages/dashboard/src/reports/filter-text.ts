@@ -24,7 +24,7 @@ export function formatFilter({ dimension, operator, values }: ReportFilter): str
   return `${name}:${operator}:${values.map((value) => escapeText(value, /[\\,]/g)).join(',')}`;
 }
 
-/** Undefined: the text is no filter. A URL can contain any text. */
+/** Returns undefined if the text is not a filter, because a URL can contain any text. */
 export function parseFilter(text: string): ReportFilter | undefined {
   const parts = splitUnescaped(text, ':');
   const size = parts[0] === 'property' ? 2 : 1;

@@ -3,7 +3,7 @@ import type { TextKey, Texts } from '../i18n/text-context.tsx';
 
 type Totals = Answer<'stats'>['totals'];
 export type MetricName = keyof Totals;
-/** A number of a report. Without visits, a mean is null. Visitors can be an estimate. */
+/** A number of a report. A mean such as `views_per_visit` is null if there are no visits. `visitors` is an object if the number is an estimate. */
 export type MetricValue = Totals[MetricName];
 
 export const METRICS = [

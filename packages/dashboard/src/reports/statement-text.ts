@@ -9,7 +9,10 @@ export const statementText = ({
   readonly params: object;
 }): string => `-- ${of}\n${sql}\n-- params: ${JSON.stringify(params)}`;
 
-/** A text of the page SQL. Undefined `params`: its last line has none. `isWrong`: what follows `-- params:` is not a JSON object. */
+/**
+ * A text of the page SQL, without its last line if this line has the parameters. `params`: undefined if the last line does not begin with
+ * `-- params:`. `isWrong`: the last line begins with `-- params:`, but no JSON object follows; `params` is then undefined too.
+ */
 interface ReadStatement {
   readonly query: string;
   readonly params?: Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ const ROWS_MAX = 1_000;
 /** The most values of one filter. */
 const FILTER_VALUES_MAX = 50;
 
-/** All pairs of letters. Those that are no codes have no name. */
+/** All pairs of letters. Pairs that are not the code of a country or language do no harm, because `Intl` has no name for them. */
 const pairs = (alphabet: string): readonly string[] =>
   [...alphabet].flatMap((first) => [...alphabet].map((second) => first + second));
 
@@ -46,8 +46,9 @@ export function isFound(texts: Texts, dimension: string, value: string, word: st
 }
 
 /**
- * The values of a filter for a typed text: the values in `known` that have this name, or whose language has it (`de-DE` for "German"). If `known` has
- * no such value, the code with this name, or the text itself.
+ * The values of a filter for a typed text, which can be a name or a code. First choice: the values in `known` with this name or code. A language with
+ * a region also has the name of the language (`de-DE` has the name "German"). If `known` has no such value: the code with this name. If no code has
+ * this name: the text itself.
  */
 export function valuesOf(texts: Texts, dimension: string, text: string, known: readonly string[]): readonly string[] {
   const word = lower(text.trim());

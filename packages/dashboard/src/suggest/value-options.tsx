@@ -22,8 +22,9 @@ interface Props extends ValuesProps {
 }
 
 /**
- * The values of a dimension that occur in the period. If the values have no names, only those that contain the typed text. For filters on what a
- * visitor has done, all values of the period: the filters of the page do not limit them.
+ * The values of a dimension that occur in the period. If the page shows the values as they are, the server returns only those that contain the typed
+ * text. If the page shows names instead, such as names of countries, the server cannot search them and returns all values. The filters of the page
+ * limit the values, except for a filter on what a visitor has done.
  */
 export function useValues({ dimension: name, state, word, enabled = true }: ValuesProps): readonly string[] {
   const { site_id } = useSite();

@@ -14,7 +14,7 @@ interface Props<Id extends OperationId> {
   readonly operation: Id;
   /** The operations whose answers the call changes. */
   readonly invalidates: readonly OperationId[];
-  /** The parameters of the call for a name. */
+  /** Returns the parameters of the call that saves under this name. */
   readonly input: (name: string) => CallInput<Id>;
   readonly onClose: () => void;
 }

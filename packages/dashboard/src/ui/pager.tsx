@@ -1,6 +1,6 @@
 import { useTexts } from '../i18n/text-context.tsx';
 
-/** The last page that the admin API has. */
+/** The highest page number that the admin API accepts. */
 export const PAGES_MAX = 100;
 
 interface Props {
