@@ -10,7 +10,7 @@ import { type Query, readChoice } from './read-query.ts';
 import { METRIC_NAMES, type MetricName, needsVisits } from './report-metrics.ts';
 import { ROWS_ALONE, type Scope, SESSIONS, type SlotRun } from './report-sql.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
-import { isInSlots } from './visits/slot-rows.ts';
+import { dimensionsOf, isInSlots } from './visits/slot-rows.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
 import { likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
 
@@ -83,17 +83,16 @@ export async function readReportRequest(
     const withVisits = needsVisits(numbers?.metrics ?? METRIC_NAMES);
     const scope = { siteId: site.siteId, period, ...rows, withVisits };
     if (numbers === undefined) return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
-    const usesVisits = [numbers.by, ...scope.filters.map(({ dimension }) => dimension)].some(
-      (one) => one?.scope === 'visit',
-    );
+    const usesVisits = dimensionsOf(scope.filters, numbers.by).some(({ scope }) => scope === 'visit');
+    const usesOnlyRows = !withVisits && !usesVisits;
     // Reads `sessions`, because a row of a bot can have the session ID of a visit whose other rows are far from the period, and no check flags such a
     // visit.
     if (scope.withBots && usesVisits) return { ...scope, visits: SESSIONS };
     const isBuilt = isInSlots(scope, numbers.by, numbers.starts?.(period));
-    if (!withVisits && !usesVisits && !isBuilt) return { ...scope, visits: ROWS_ALONE };
+    if (usesOnlyRows && !isBuilt) return { ...scope, visits: ROWS_ALONE };
     const facts = await readPeriodFacts(scope, deps.analytics);
     const built = isBuilt ? slotRun(facts.days, period, exact.value === '1') : undefined;
-    if (!withVisits && !usesVisits) return { ...scope, visits: { ...ROWS_ALONE, built } };
+    if (usesOnlyRows) return { ...scope, visits: { ...ROWS_ALONE, built } };
     return { ...scope, visits: await likelySourceOf(scope, deps.analytics, facts, built) };
   };
   const [scope, compared] = await Promise.all([

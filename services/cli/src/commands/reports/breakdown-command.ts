@@ -60,7 +60,6 @@ export function addBreakdownCommand(program: Command, { io, client }: CommandCon
 
 function humanBreakdown({ dimension, page, has_more: hasMore, rows, explain }: BreakdownView): string {
   const withBefore = rows.some(({ before }) => before?.visitors !== undefined);
-  const { value: _, before: __, ...first } = rows[0] ?? { value: '' };
   const cells = rows.map(({ value, before, ...metrics }) => [
     value === '' ? '(none)' : value,
     ...metricCells(metrics),
@@ -68,7 +67,7 @@ function humanBreakdown({ dimension, page, has_more: hasMore, rows, explain }: B
   ]);
   return [
     table(
-      [dimension, ...metricHeads(first), ...(withBefore ? ['visitors before'] : [])],
+      [dimension, ...metricHeads(rows[0] ?? {}), ...(withBefore ? ['visitors before'] : [])],
       cells,
       'no rows in this period',
     ),

@@ -42,7 +42,8 @@ export function isInSlots(
   );
 }
 
-function dimensionsOf(filters: readonly Filter[], by: Dimension | undefined): readonly Dimension[] {
+/** The dimensions of the filters and of the breakdown. */
+export function dimensionsOf(filters: readonly Filter[], by: Dimension | undefined): readonly Dimension[] {
   return [...filters.map(({ dimension }) => dimension), ...(by === undefined ? [] : [by])];
 }
 
