@@ -114,11 +114,14 @@ async function askInChromium({ page, errors }: DashboardPage, asked: AgreementQu
   await page.waitForSelector('[data-metric=visitors]');
   const shown = METRICS.map(async (name) => [name, await page.getAttribute(`[data-metric=${name}]`, 'title')]);
   expect(await Promise.all(shown)).toEqual(wanted);
-  const pages = {
-    ...asked,
-    question: { ...asked.question, dimension: 'page', compare: undefined, order: 'visitors:desc' },
+  const question = {
+    ...asked.question,
+    dimension: 'page',
+    compare: undefined,
+    metrics: ['visitors'],
+    order: 'visitors:desc',
   };
-  const rows = wantedRows(await answerOf(pages, site), 'page', 'visitors');
+  const rows = wantedRows(await answerOf({ ...asked, question }, site), 'page', 'visitors');
   const panel = page.locator('[data-panel=pages]');
   await panel.locator('.bar-row, .empty').first().waitFor();
   const found = panel
