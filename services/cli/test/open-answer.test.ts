@@ -23,7 +23,7 @@ test('an export waits longer than the limits of fetch, before the first row and 
     response.end('another row\n');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // Replaces the limits of 300 s.
+  // The first call of `fetch` creates the dispatcher. The test then replaces it by one whose limits are shorter than 300 s.
   await fetch('data:,');
   const former = NODE_GLOBAL[DISPATCHER] as object;
   const Agent = former.constructor as new (limits: object) => object;

@@ -24,7 +24,7 @@ const S3 = { region: 'us-east-1', pathStyle: true };
 const swapped = (weir: ReplayHarness) =>
   eventually('a swap', async () => (await weir.current()).body.data.phase === 'swapped', WITHIN_MS);
 
-/** Counts and checksums of the rows of a log whose records have not expired. */
+/** Counts and checksums of the rows of a log, without the rows of expired records (raw offsets below `rawNext`). */
 const remaining = (weir: ReplayHarness, logId: string) =>
   weir.analytics.select(
     `SELECT outcome, raw_partition, count() AS n, min(raw_offset) AS first,
@@ -94,7 +94,7 @@ async function restoresTheRest(archive: ObjectStore): Promise<void> {
       expect(await restored.count(books)).toBe(120);
       await restored.drop();
 
-      // Now the tables have rows that the archive does not have any more.
+      // Lets the rest of the archive expire. The tables then have rows that the archive does not have any more.
       const digests = await restored.digests('weir');
       await expire(Date.now() + 5_000);
       await restored.call('POST', '/replays', { from: 'archive' });

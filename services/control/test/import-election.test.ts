@@ -69,8 +69,8 @@ async function openElected() {
 }
 
 /**
- * Resolves when a process accepts imports. The clock of the test advances quickly only until then, because the `fence` of the process has a time
- * limit and could fail.
+ * Resolves when a process accepts imports. Until then, the clock of the test advances quickly, to shorten the election. It then
+ * stops, because the `fence` of the elected process fails if it takes longer than 5 s by this clock.
  */
 async function elected({ term }: ImportElection): Promise<void> {
   const passing = setInterval(() => weir.advance(1000), 10);
@@ -99,7 +99,7 @@ test('a chunk that is repeated at a second process while the first one appends i
   await eventually('the append of the chunk', () => appends > before);
   expect(weir.registry.import(site, DIGEST)?.linesPending).toBe(40);
   gate = Promise.resolve();
-  // In the first seconds, the second process would wait for its election.
+  // For 20 s after its start, the second process would wait for the result of the election. The clock moves past this time.
   weir.advance(DECIDED_WITHIN_MS);
   const repeated = await send(second, site, lease);
   expect([repeated.status, repeated.headers.get('retry-after')]).toEqual([409, '1']);

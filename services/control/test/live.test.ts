@@ -219,7 +219,7 @@ test('a place is free again when its listener has left', async () => {
   const all = await Promise.all(Array.from({ length: 16 }, () => listen()));
   const refused = await weir.call('GET', '/sites/shop/live');
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
-  // The listeners of one site leave places to another site.
+  // All sites together can have 32 listeners, and one site at most 16. So 16 places are still free for another site.
   expect(
     (await Promise.all(Array.from({ length: 16 }, () => listen('', {}, 'other')))).map(({ status }) => status),
   ).toEqual(Array.from({ length: 16 }, () => 200));

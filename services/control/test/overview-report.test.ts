@@ -9,8 +9,8 @@ import {
 import { type OverviewRequest, overviewReport } from '../src/reports/overview/overview-report.ts';
 
 /**
- * Some days after the clock changes of Europe and America. In a period with both changes, the days of the zones begin at the largest number of
- * different times.
+ * A few days after the clock changes of Europe (25 October) and America (1 November). With these changes, the days of all time zones begin at more
+ * different times, so the parameters of a statement are longer.
  */
 const NOW = Date.UTC(2026, 10, 3, 12, 34);
 /** The default of ClickHouse for `http_max_field_value_size`. */

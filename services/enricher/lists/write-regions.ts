@@ -20,8 +20,8 @@ interface Claim {
 }
 
 /**
- * In these countries, geo data names the regions of the first level of ISO 3166-2. A name of the second level stands for the
- * region above it: the province Valencia is in the region ES-VC.
+ * ISO 3166-2 has two levels of regions in these countries, and geo data has only the first one. So a name that ISO 3166-2 gives to a region of
+ * the second level gets the code of the first-level region that contains it: "Albacete" (a province) gets the code of Castilla-La Mancha, ES-CM.
  */
 const LIFTED = new Set('BD BE BF CZ EE ES FJ FR GB GN IE IS IT LK LT MA MW PH UG'.split(' '));
 

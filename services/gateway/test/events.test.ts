@@ -108,7 +108,7 @@ describe('idempotency while dependencies fail', () => {
     let left = times;
     const append: EventLog['append'] = async (topic, records) => {
       if (left-- <= 0) return deps.eventLog.append(topic, records);
-      // During this time, the duplicates claim the key, while the first request still holds it.
+      // During this pause, other requests try to claim the key, which the first request still holds.
       await pause(50);
       return records.map(() => ({ status: outcome, reason: 'test' }) as AppendOutcome);
     };

@@ -20,7 +20,7 @@ const WITHIN_MS = 150_000;
 const folder = mkdtempSync(join(tmpdir(), 'weir-erase-archive-'));
 const files = openFileObjectStore(folder);
 const logger = createLogger('silent');
-/** The number of next calls of `replace` that fail. */
+/** How many of the next calls of `replace` fail. */
 let failures = 0;
 let segmentsRead: string[] = [];
 const archive: ObjectStore = {

@@ -6,7 +6,7 @@ import type { Erasure } from '@weir/ports/registry';
 const asked = { siteId: 's', whole: true, visitors: 0, users: 0, phase: 'waiting', removed: {}, begun: {} } as const;
 
 /**
- * Starts the work on these erasures. `put` is called for each change of an erasure. Returns a function that begins the next work and waits for it.
+ * Starts the work on these erasures. `put` is called for each change of an erasure. Returns a function that makes the work continue and waits for it.
  */
 function start(erasures: readonly Erasure[], clock: () => number, put: (erasure: Erasure) => Promise<void>) {
   const registry = {

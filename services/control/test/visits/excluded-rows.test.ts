@@ -12,7 +12,7 @@ test.each([[[]], [['entry:is:/']]])(
     const { readRows } = tables;
     const scope = { ...scopeOf(texts), visits: SESSIONS };
     const site = { site: SITE };
-    // Each statement reads the rows that count, and the sessions of these rows.
+    // This query reads once what `countExcludedRows` must read: the rows of `events`, and the sessions of these rows.
     const ofVisits = await readRows(() =>
       analytics.userQuery(
         'SELECT max(started_at) FROM sessions WHERE site_id = {site:String} AND session_id IN (SELECT session_id FROM events WHERE site_id = {site:String})',

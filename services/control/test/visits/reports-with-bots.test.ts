@@ -43,7 +43,7 @@ test.each([['stats'], ['bot'], ['bot_reason'], ['page'], ['event'], ['country'],
       const [fromHours, toHours] = SPANS[nth % SPANS.length] ?? SPANS[0];
       const query = {
         ...{ from: timeOf(fromHours), to: timeOf(toHours), bots: 'include', steps: [] },
-        // Half of the breakdowns by bot also filter by a bot. They find visits with rows of the bot. These visits also have other rows.
+        // Half of the breakdowns by bot also filter by a bot. A visit with rows of this bot can also have rows that the filter leaves out.
         filters: name === 'bot' && nth % 2 === 0 ? [...texts, 'bot:is:Googlebot'] : texts,
       };
       // Without metrics of visits, a breakdown uses other statements.

@@ -83,8 +83,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
 
   /**
    * Returns the offset of the first record of this partition that a rebuild of the state needs. A record is a duplicate only if another record with
-   * its key was received less than 24 hours before or after it. So older records cannot change the outcomes that are not decided yet, in any
-   * partition.
+   * its key was received less than 24 hours before or after it. So if no partition lags by more than `LAG_MAX_MS`, records that are older than 24
+   * hours plus this time cannot change an outcome that is not decided yet.
    */
   async function windowStart(): Promise<number> {
     const now = clock();

@@ -40,8 +40,8 @@ interface LinkRow {
 
 const KEYS_PER_PART = 10_000;
 /**
- * The maximum age of the rows that are read. It is longer than the lifetime of a session's state, because a session's first hits can be
- * older.
+ * The maximum age of the rows that are read. It is longer than the lifetime of a session's state, because later hits prolong this lifetime: the
+ * first hits of a session can be older.
  */
 const SESSION_ROWS_MS = 2 * SESSION_TTL_MS;
 /**

@@ -6,7 +6,7 @@ export const LINK_TTL_MS = 400 * 24 * 3600_000;
 
 /**
  * Links users and visitors (docs/api.md, Linking). An identify links its user to its visitor. An event with only a user_id
- * gets the visitor that the user was last identified on. An unlink removes a link.
+ * gets the visitor of the last identify of its user. An unlink removes a link.
  * All records of one user are in one partition, so "last" means last in the order of the log.
  */
 export const linkVisitor: Step = {

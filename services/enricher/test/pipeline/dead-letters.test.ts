@@ -97,7 +97,7 @@ test('step_failed: a step that throws in its first phase also makes a dead lette
   const enrichment = createEnrichment({ registry, geo, logId: 'log' });
   const value = rawBytes({ ip: IP, body: pageview({ visitor_id: '', session_id: '' }) });
   const record = enrichment.decode({ offset: 7, value, appendedAt: NOW }, 0);
-  // Simulates a bug: the salts are empty, so `put-visitor` throws. The enricher always reads the salt of the day before it calls `prepare`.
+  // Simulates a bug: the salts are empty, so `put-visitor` throws. The real enricher never calls `prepare` without the salt of the day.
   const salts = new Map<string, string>();
   const keys = enrichment.prepare(record, salts);
   const state = createBatchOverlay(keys, []);

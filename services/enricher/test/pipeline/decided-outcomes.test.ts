@@ -18,7 +18,8 @@ function logOf(records: readonly StoredRecord[]): EventLog {
 
 test('the search does not begin at records of another run of a replay', async () => {
   const raws = 11_000;
-  // Each step of the search is twice as long as the one before. All steps before that of 16,384 records find only records of the other run.
+  // The search looks 1,024 records before the end of the log, then 2,048, 4,096 and so on. The last 9,000 records are of the other run, so only the
+  // fifth look (16,384) finds another record.
   const records = Array.from({ length: raws + 9_000 }, (_, offset) =>
     outcomeOf(offset < raws ? offset : undefined, offset),
   );

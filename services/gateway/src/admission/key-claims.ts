@@ -10,8 +10,8 @@ import type { GatewayMetrics } from '../gateway-metrics.ts';
 export interface KeyClaims {
   claim(keys: readonly KeyClaim[]): Promise<readonly ClaimOutcome[]>;
   /**
-   * Confirms claims after their records were stored. One call of the state store confirms the claims of several batches. Until the
-   * promise resolves, the caller must itself remember that these keys are used.
+   * Confirms claims after their records were stored. Waits `CONFIRM_LINGER_MS`, and then confirms the claims of all calls of `confirm` since the
+   * start of the wait with one call of the state store. Until the promise resolves, the caller must itself remember that these keys are used.
    */
   confirm(keys: readonly KeyClaim[]): Promise<void>;
   /** Gives up claims whose records are not stored, or perhaps not stored, so that a retry can claim the keys. */

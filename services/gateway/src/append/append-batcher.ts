@@ -208,8 +208,8 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
   }
 
   /**
-   * Stores in `holders` which request has claimed a key. While the state store is unavailable, several requests can claim one key: only the first of
-   * them is stored. All of them are appended, and the enricher finds the duplicates.
+   * Adds to `holders` the request that has claimed a key. While the state store is unavailable, several requests can claim one key: `holders` then
+   * has only the first of them. The records of all of them are appended, and the enricher finds the duplicates.
    */
   function hold(append: WaitingAppend): void {
     if (!holders.has(append.holderKey)) holders.set(append.holderKey, append);

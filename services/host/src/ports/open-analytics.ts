@@ -24,8 +24,9 @@ export interface OpenAnalytics {
   /** The settings with which another thread of this process opens the same tables. */
   readonly connection: ClickhouseConnection;
   /**
-   * After a power loss, a repair can move parts of tables into another folder. Returns when the last of these parts will be removed, in Unix
-   * milliseconds. Undefined if there are no such parts, and if ClickHouse is not embedded. See `EmbeddedClickhouse` in start-embedded-clickhouse.ts.
+   * After a kill or a power loss, Weir repairs the tables of the embedded ClickHouse. The repair can move parts of tables into another folder, and
+   * ClickHouse moves damaged parts there. Returns when the last of these parts will be removed, in Unix milliseconds. Undefined if there are no such
+   * parts, and if ClickHouse is not embedded. See `EmbeddedClickhouse` in start-embedded-clickhouse.ts.
    */
   readonly detachedUntil: () => number | undefined;
   /** Resolves when ClickHouse answers and its tables are up to date. Rejects if it cannot start or refuses the migrations. */
