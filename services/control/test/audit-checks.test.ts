@@ -93,7 +93,7 @@ function run({
     statements,
     twice,
     looks: () => looks,
-    /** Whether a log line names these missing offsets. The line is logged after the gauge was set. */
+    /** Whether a log line names these missing offsets. The gauge was set before the line was logged. */
     named: (partition: number, missing: string) =>
       logged.some(
         (line) =>

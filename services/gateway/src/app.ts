@@ -108,7 +108,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 /**
- * Creates the gateway of one of several gateway processes. It answers the routes that accept records, and the files of the snippet. `forward`
+ * Creates the gateway of one of several gateway processes. It serves the routes that accept records, and the files of the snippet. `forward`
  * passes all other requests to the main process.
  */
 export function createGatewayProcessApp(deps: IngestDeps, forward: Handle): Gateway {

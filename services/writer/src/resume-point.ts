@@ -57,8 +57,8 @@ export async function findResumePoint(
     };
   }
   if (plan !== undefined && highest > plan.to) {
-    // The commit is older than the table, because it was lost or reset. A newer plan must have been inserted since then. ClickHouse may have
-    // forgotten the token of the committed plan, so its insert is not repeated.
+    // The commit is older than the table: later commits were lost, or the offset was reset. Newer plans were inserted after this plan, so ClickHouse
+    // may have forgotten its token. Its insert is therefore not repeated.
     return {
       next: highest + 1,
       generation,

@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => weir.close());
 
-/** Appends an identify record. All records that are 100 days old are in the same chunk (expired-rows.ts). */
+/**
+ * Appends an identify record. All records have the same key and so are in one partition. Those that are 100 days old are therefore in one chunk
+ * (expired-rows.ts).
+ */
 async function identify(site: string, user: string, plan: string, age: number): Promise<void> {
   const eventId = `00000000-0000-7000-9000-${String(++events).padStart(12, '0')}`;
   const receivedAt = NOW - age * DAY_MS;

@@ -214,7 +214,7 @@ test('an insert that was interrupted long ago is completed: its token is forgott
   );
   const month = Number(chunk?.month);
   const kept = 'site_id, received_at, enrichment, log_id, raw_partition, raw_offset';
-  // Inserts the rows `expired` directly into `records`. An insert into `expirations` would correct `books_sums` too.
+  // Inserts the rows `expired` directly into `records`, so that the books lack a part: an insert into `expirations` would correct `books_sums` too.
   await weir.command(`INSERT INTO weir.records (outcome, reason, timestamp, ${kept})
     SELECT 'expired', 'events', timestamp, ${kept} FROM weir.records WHERE ${old} AND toYYYYMM(received_at) = ${month}`);
   const place = { month, logId: String(chunk?.log), partition: Number(chunk?.part), nth: Number(chunk?.nth) };

@@ -32,8 +32,8 @@ function below(max: number): number {
 }
 
 /**
- * Makes rows of 25 visitors. Many sessions of a visitor are at most 30 minutes apart, so they are one session. Some rows have the mark
- * `session_moved`, which the enricher sets on a late hit that joins sessions.
+ * Makes rows of 25 visitors. Many hits of a visitor have different session IDs, but are at most 30 minutes apart and so belong to one session. Some
+ * rows have the mark `session_moved`, which the enricher sets on a late hit that joins sessions.
  */
 function randomRows(): readonly RowFields[] {
   return Array.from({ length: 600 }, () => {

@@ -17,9 +17,9 @@ import {
 } from '../session/visitor-sessions.ts';
 
 /**
- * How long sessions are kept in the state. A lost state is rebuilt from the records of the last 24 hours, so the rebuilt state has
- * sessions for the same time. If sessions were kept for a shorter time, records that are processed again after an outage could get
- * other session IDs.
+ * How long sessions are kept in the state. A lost state is rebuilt from the records of the last 24 hours, and then has the sessions of this time.
+ * If the enricher kept sessions for a shorter time, a rebuilt state could have more sessions than the lost one had, and records that are processed
+ * again after an outage could get other session IDs.
  */
 export const SESSION_TTL_MS = 24 * 3600_000;
 /**

@@ -20,7 +20,6 @@ export interface GatewayInput {
 export interface MainCalls extends OwnedEngines {
   /** The gateway process calls this when it can receive messages. Node drops messages that arrive before the program has a listener. */
   loaded(): void;
-  /** Writes one log line. */
   writeLine(line: string): void;
 }
 

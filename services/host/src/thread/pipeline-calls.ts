@@ -23,7 +23,6 @@ export interface PipelineInput {
 
 /** What the pipeline thread calls in the main thread. */
 export interface MainCalls extends Pick<LogOwner, Exclude<keyof LogOwner, 'logId' | 'partitionCount'>> {
-  /** Writes one log line. */
   writeLine(line: string): void;
 }
 
