@@ -17,7 +17,7 @@ export function parentProcessPort(self: NodeJS.Process): LinkPort {
   return {
     postMessage: (message) => void self.send?.(message, () => undefined),
     on(event: string, listener: (message: never) => void) {
-      // Other events of a link are not needed: if Node cannot decode a message between processes, it ends the receiver without an event.
+      // A link also listens to `messageerror`. A process never gets this event: if Node cannot decode a message of a process, it ends the receiver.
       if (event === 'message') self.on('message', listener as (message: unknown) => void);
     },
   };
