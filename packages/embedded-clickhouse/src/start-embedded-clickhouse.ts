@@ -17,7 +17,7 @@ export interface EmbeddedClickhouseOptions {
   readonly reserveBytes?: number;
   /**
    * The memory that all statements and caches may use together. Above it, statements fail with error 241. Default: the memory of the machine
-   * or container minus 640 MiB, but at least 384 MiB.
+   * or container minus 672 MiB, but at least 352 MiB.
    */
   readonly memoryBytes?: number;
   readonly logger: EmbeddedClickhouseLogger;

@@ -25,7 +25,7 @@ const CLOCK_SEEN_MS = 3_000;
  */
 const ENV = {
   // The value that Weir chooses by itself on a machine with 1 GB of memory.
-  WEIR_CLICKHOUSE_MEMORY_MB: '384',
+  WEIR_CLICKHOUSE_MEMORY_MB: '352',
   // Node sees the memory of the whole machine, and would use more for its heap than on a machine with 1 GB. The main thread and
   // the pipeline thread of Weir each have this limit.
   NODE_OPTIONS: '--max-old-space-size=256',

@@ -1,9 +1,12 @@
 import { totalmem } from 'node:os';
 
-/** The memory that ClickHouse leaves free by default. On a machine with 1 GB, the main process needs up to 560 MB. */
-const LEFT_FREE_BYTES = 640 * 1024 * 1024;
+/**
+ * The memory that ClickHouse leaves free by default. On a machine with 1 GB, the main process needs up to 560 MB. The process of ClickHouse
+ * can need up to 0.3 GB more than the limit of its statements.
+ */
+const LEFT_FREE_BYTES = 672 * 1024 * 1024;
 /** With a limit of 256 MB, ClickHouse refused the inserts of the writer for minutes while SQL statements of users needed memory. */
-const MEMORY_BYTES_MIN = 384 * 1024 * 1024;
+const MEMORY_BYTES_MIN = 352 * 1024 * 1024;
 
 /** The memory that ClickHouse may use by default, on this machine or in this container. */
 export function memoryByDefault(): number {

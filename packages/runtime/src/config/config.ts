@@ -48,7 +48,7 @@ export interface Config {
   readonly guardIntervalMs: number;
   /** If less space than this (at most a quarter of the disk) is free, Weir adds nothing to the disk of the data folder. */
   readonly diskReserveBytes: number;
-  /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container minus 640 MiB, but at least 384 MiB. */
+  /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container minus 672 MiB, but at least 352 MiB. */
   readonly clickhouseMemoryBytes: number | undefined;
   readonly engines: EngineConfig;
   /** Undefined if Weir does not archive. */

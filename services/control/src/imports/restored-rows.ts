@@ -3,7 +3,7 @@ import type { EventLog } from '@weir/ports/event-log';
 import { createMutex, type RunExclusive } from '../registry/mutex.ts';
 import { rowsBetween } from '../rows-between.ts';
 import type { SteadyTables } from '../steady-tables.ts';
-import { type RestoredRows, SETTLE_MS } from './append-result.ts';
+import { type AppendHits, type RestoredRows, SETTLE_MS } from './append-result.ts';
 import { appendRows } from './append-rows.ts';
 import { waitUntilStored } from './wait-until-stored.ts';
 
@@ -77,9 +77,12 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
     }
     // If the append rejects, `unconfirmed` stays undefined, because the rows may be in the log.
     site.unconfirmed = undefined;
-    site.settledAt = clock() + SETTLE_MS;
-    const appended = await appendRows(deps, siteId, [...missing.values()]);
-    if (appended !== 'unknown') site.settledAt = 0;
+    let appended: AppendHits = 'unknown';
+    try {
+      appended = await appendRows(deps, siteId, [...missing.values()]);
+    } finally {
+      site.settledAt = appended === 'unknown' ? clock() + SETTLE_MS : 0;
+    }
     if (appended !== 'stored') return appended;
     for (const id of missing.keys()) unconfirmed.add(id);
     site.unconfirmed = unconfirmed;
