@@ -42,7 +42,7 @@ export function topicsPage(page) {
   }, page);
 }
 
-/** The schema with the present column lists. A column that the schema has already keeps its description. */
+/** The schema with the present column lists. A column that is already in the schema keeps its description. */
 export function enrichedSchema(schema) {
   const known = new Map(schema.prefixItems.map((item) => [item.title, item]));
   const described = VERSIONS.map(({ version, columns }, index) => {

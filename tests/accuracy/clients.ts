@@ -7,8 +7,8 @@ import { percent, type Section, type Target, table } from './section.ts';
 const KINDS: readonly Kind[] = ['browser', 'os', 'device'];
 const WANTED = 0.95;
 /**
- * The target of a kind is for the mean of the sets that have at least this many mainstream cases (mainstream.ts). All sets have the same weight in
- * the mean, so a set with very few cases would count too much.
+ * The target of a kind (browser, system or device) is a mean over the sets. Sets with fewer mainstream cases (mainstream.ts) than this are left out:
+ * all sets have the same weight in the mean, so a set with very few cases would count too much.
  */
 const SET_CASES_MIN = 10;
 

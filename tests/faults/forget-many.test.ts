@@ -26,7 +26,7 @@ const run = promisify(execFile);
 const home = mkdtempSync(join(tmpdir(), 'weir-forget-many-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** A name with 22 random characters of base 64, which no other file contains by chance. */
+/** A name with 22 random characters of base 64, so that no file contains it by chance. */
 const newName = (mark: string): string => `${mark}${randomBytes(16).toString('base64url')}`;
 
 async function weirCommand(weir: WeirProcess, ...args: readonly string[]): Promise<string> {

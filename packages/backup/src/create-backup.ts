@@ -35,7 +35,7 @@ export interface FrozenTables {
    * in it.
    */
   readonly partsDir: string;
-  /** The files with the definitions of the tables at that moment. Names are relative to ClickHouse's folder. */
+  /** The files with the definitions that the tables had when they were frozen. Names are relative to ClickHouse's folder. */
   readonly definitions: readonly { readonly name: string; readonly content: Buffer }[];
   release(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The build copies JSON files into the assets; the import is the URL. */
+/** The build copies JSON files into the assets. An import of such a file is the URL of the copy. */
 declare module 'world-atlas/countries-110m.json' {
   const url: string;
   export default url;

@@ -54,7 +54,7 @@ const FOLDER_IN_USE = /Code: 76\b|lock/i;
  * By default, chDB loses rows in a power loss: it does not sync a merged part, and removes its source parts at once. With these settings,
  * merged parts are synced. Source parts stay for 60 s (on a ClickHouse server 480 s), because a repair may need them (detach-doubtful-parts.ts)
  * until the file accepted-blocks.json records the merged part. Weir writes this file every 30 s (`ACCEPT_PERIOD_MS`). Each table removes old
- * parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person do not stay longer.
+ * parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person are soon removed from the disk.
  * `max_server_memory_usage`: by default, chDB would use up to nine tenths of the memory, and Weir's other processes would not have enough.
  */
 const configOf = (memoryBytes: number): string => `<clickhouse>

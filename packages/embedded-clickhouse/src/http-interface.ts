@@ -107,7 +107,7 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
   });
 }
 
-/** ClickHouse counts a constant column of a result as one value, so its own check of max_result_bytes accepts answers that are much larger. */
+/** Throws if the answer is too large. ClickHouse checks max_result_bytes too, but it counts a constant column of a result as one value. */
 function requireShortAnswer({ answerBytesMax }: QueryRequest, bytes: number): void {
   if (answerBytesMax === 0 || bytes <= answerBytesMax) return;
   const message = `Limit for result exceeded, max bytes: ${answerBytesMax}, current bytes: ${bytes}`;
@@ -165,7 +165,7 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** Adds the fields of a multipart form to the parameters: the client sends parameters that are too long for a URL in such a form. */
+/** Adds the fields of a multipart form to the parameters: if parameters are too long for a URL, the client sends them in such a form. */
 async function withFormFields(
   params: URLSearchParams,
   req: IncomingMessage,

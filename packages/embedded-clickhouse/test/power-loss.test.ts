@@ -98,7 +98,7 @@ describe('a loss of power', () => {
     expect(warnings).toContainEqual({ table: 'default.sums', parts: ['all_3_3_0'] });
     for (const from of [0, 10, 20, 20]) await insert(from);
     expect(await counts()).toBe('30\t30');
-    // The engine uses the same block numbers again. Their tokens are lost a second time.
+    // The repeated inserts got the block numbers of the detached parts. This crash loses their tokens again.
     await crash(() => loseTokens(rows, 2));
     expect(detachedIn(rows)).toContain('unacknowledged_all_3_3_0_try1');
     for (const from of [10, 20]) await insert(from);
@@ -174,7 +174,7 @@ describe('a loss of power', () => {
   });
 });
 
-// `keepTokens` relies on the following.
+// `keepTokens` relies on this behaviour of ClickHouse.
 test('an insert with a token writes a token for each part, before the part has its name', async () => {
   await insert(0);
   const folders = [await folderOf('rows'), await folderOf('sums')];

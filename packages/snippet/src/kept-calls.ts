@@ -9,5 +9,5 @@ export function keptCalls(): KeptCall[] | undefined {
   return (window.weir || ({} as Partial<Weir>)).track ? (window.weir as Weir & { q?: KeptCall[] }).q : [];
 }
 
-/** The methods of the snippet as the scripts call them: a kept call has the name of its method. */
+/** The methods of the snippet by name. A kept call contains the name of its method, and the scripts call the method by this name. */
 export type Methods = Readonly<Record<string, (...args: unknown[]) => void>>;

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import type { WeirClient } from './weir-client.ts';
 
 /**
- * Client IPs that only `sendClientAddresses` sends, so that a search of a data folder finds each place that stores them. Rules and settings
- * must not use them.
+ * Client IPs that only `sendClientAddresses` sends. A search of a data folder then finds each place where Weir has stored a client IP. A test
+ * must not use them in an exclusion rule or a setting, which Weir stores in plain text.
  */
 const CLIENTS = ['203.0.113.77', '198.51.100.42', '2001:db8:dead:beef::77'];
 const IN_CONTEXT = ['192.0.2.199', '2001:db8:feed:face::88', '203.0.113.201'];

@@ -3,7 +3,7 @@ import { type FaultPoint, withFaults } from './fault-points.ts';
 
 /**
  * Wraps the real store. Faults can happen in the calls of the gateway about claims (docs/glossary.md), and in all calls of the enricher except
- * `readEpoch`, which a timer also calls.
+ * `readEpoch`: a timer also calls it, so the number of its calls differs from run to run.
  */
 export function createFaultyStateStore(store: StateStore, point: FaultPoint): StateStore {
   return {

@@ -24,7 +24,7 @@ export interface Load {
   retries(): number;
   /** Answers that the test does not expect: other than success and 503. */
   readonly strange: readonly string[];
-  /** Resolves when each client has finished its current request, so Weir must be reachable. */
+  /** Ends the load. Each client first repeats its current server event until it is acknowledged, so Weir must be reachable. */
   stop(): Promise<void>;
 }
 

@@ -19,8 +19,8 @@ export type WeirClient = ReturnType<typeof createWeirClient>;
 
 /**
  * A client that uses a Weir only over HTTP. With several gateways, requests go to each in turn, and those of the admin API to the
- * first. Several gateways share a log over the network, so a 503 with `Retry-After` is retried, as docs/api.md requires of
- * every client, but for at most 30 s. With a single process, a 503 is not retried.
+ * first. Several gateways use one event log over the network, which can be slow for a moment. So the client retries a 503 with
+ * `Retry-After`, as docs/api.md requires of every client, but for at most 30 s. It does not retry a 503 of a single process.
  */
 export function createWeirClient(urls: readonly string[], adminToken: string) {
   let turn = 0;
@@ -111,7 +111,10 @@ export function createWeirClient(urls: readonly string[], adminToken: string) {
   };
 
   const audit = (): Promise<readonly Row[]> => sql(AUDIT);
-  /** Resolves when the audit finds nothing. It reads `records` twice, so records that another test stores in between look like faults. */
+  /**
+   * Repeats the audit until it finds nothing: it reads `records` twice, so a record that another test stores in between looks like a
+   * fault.
+   */
   const balanced = (): Promise<boolean> =>
     eventually('the audit finds nothing', async () => {
       const faults = await audit();

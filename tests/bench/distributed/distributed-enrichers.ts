@@ -82,8 +82,9 @@ export async function measureEnrichers(
 }
 
 /**
- * Returns the two counts of enrichers whose CPU per record differs most. Each round gives one ratio of two counts, and the median of these ratios is
- * compared. A single round would not be meaningful: even with the same count, the CPU per record differs by a factor of 1.1 to 1.2 between rounds.
+ * Returns the two numbers of enrichers whose CPU per record differs most. Each round gives the ratio of the CPU with one number to the CPU with the
+ * other number. The pair with the highest median of these ratios is returned. A single round would not be meaningful: even with the same number, the
+ * CPU per record differs by a factor of 1.1 to 1.2 between rounds.
  */
 function furthestApart(micros: readonly (readonly number[])[]): { readonly what: string; readonly times: Spread } {
   const pairs = COUNTS.flatMap((count, c) =>

@@ -6,7 +6,7 @@ import { CONNECTIONS, measureGateways, REQUESTS } from './distributed-gateway.ts
 import { servicesMissing, startBenchServices } from './distributed-services.ts';
 
 const BACKLOG_RECORDS = 2_000_000;
-/** The part of the backlog that is processed once for each number of enrichers in each round. */
+/** In each round, each number of enrichers (1, 2 and 4) processes this share of the number of records in the backlog. */
 const ENRICHERS_SHARE = 0.1;
 
 export const distributed: Scenario = {

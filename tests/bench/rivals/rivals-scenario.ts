@@ -90,7 +90,7 @@ async function addRound(figures: Figures, services: BenchServices): Promise<void
 
 const isRival = ({ server }: Figures): boolean => server.name !== 'Weir';
 
-/** The ratio of Weir's CPU to that of a rival, of the same rounds. */
+/** The mean ratio of Weir's CPU to that of a rival. Each round gives one ratio, with the same number of connections. */
 function besideWeir(all: readonly Figures[], { connections, micros }: Figures): Interval {
   const weir = all.find((figures) => !isRival(figures) && figures.connections === connections);
   return intervalOf(micros.map((own, round) => (weir?.micros[round] ?? Number.NaN) / own));

@@ -28,7 +28,7 @@ const MEMORY_MAX_BYTES = 1_500_000_000;
 const SLOW_HEAD =
   'POST /api/collect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"site_id":"';
 
-/** The peak memory of Weir's main process must stay below a limit. */
+/** Returns one sentence if the peak memory of Weir's main process was above the limit. */
 async function memoryFindings({ weir }: Embedded): Promise<readonly string[]> {
   if (process.platform !== 'linux') return [];
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${weir.pid()}/status`, 'utf8')) ?? [];

@@ -3,7 +3,7 @@ import type { DimensionName } from '../reports/dimension-view.ts';
 import type { MetricName } from '../reports/report-metrics-view.ts';
 
 export interface PanelTab {
-  /** A dimension, or a special view. */
+  /** A dimension, or `map` (a map of the countries), or `property` (a custom property that the reader chooses). */
   readonly id: DimensionName | 'map' | 'property';
   readonly label: TextKey;
   /** The number by which the rows are ordered and drawn. */

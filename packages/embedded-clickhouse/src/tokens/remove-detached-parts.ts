@@ -4,14 +4,14 @@ import { DETACHED, PREFIX } from './detach-doubtful-parts.ts';
 import { BROKEN_PREFIX } from './drop-orphaned-tokens.ts';
 import { namesIn, tableFolders } from './table-folders.ts';
 
-/** How long the parts stay that a repair has moved away. An operator can look at them until then (docs/operations.md). */
+/** A part that was moved to a folder `detached` stays there for this time. An operator can look at it until then (docs/operations.md). */
 export const DETACHED_KEPT_MS = 7 * 24 * 3_600_000;
 /** How often parts that are old enough are removed. */
 export const DETACHED_PERIOD_MS = 3_600_000;
 
 /**
- * Removes the parts that were moved away at least `keptMs` ago: by a repair, or by the engine because they are damaged. Their rows can belong
- * to a person who was erased since then, so they cannot stay for ever. Returns the number of removed parts.
+ * Removes the parts that were moved to a folder `detached` at least `keptMs` ago: by the repair at a start, or by the engine because they are
+ * damaged. Their rows can belong to a person who was erased since then, so they cannot stay for ever. Returns the number of removed parts.
  */
 export function removeDetachedParts(folder: string, keptMs: number, now: number): number {
   const old = detachedParts(folder).filter(({ movedAt }) => now - movedAt >= keptMs);
@@ -20,8 +20,8 @@ export function removeDetachedParts(folder: string, keptMs: number, now: number)
 }
 
 /**
- * Repairs and the engine move parts away, and `removeDetachedParts` removes them later. Returns when the last of them will be removed, in Unix
- * milliseconds; undefined if there are none.
+ * The time in Unix milliseconds at which `removeDetachedParts` will have removed all parts that are in the folders `detached` now; undefined
+ * if there are none.
  */
 export function detachedUntil(folder: string): number | undefined {
   const moved = detachedParts(folder).map(({ movedAt }) => movedAt);
