@@ -50,7 +50,7 @@ const DEFAULT_SETTINGS = {
   max_query_size: String(256 * 1024),
 };
 /**
- * Settings of a request that limit the memory of its statement. A value above this part of `memoryBytes` is lowered to this part. So one large
+ * Settings of a request that limit the memory of its statement. A value above this share of `memoryBytes` is lowered to it. So one large
  * report cannot take the memory that inserts need, and its error says that the statement is too large, not that the engine is busy.
  */
 const MEMORY_PARTS = {

@@ -20,14 +20,14 @@ export interface SpaceWatch {
 const IDLE_MS = 100;
 const INSERTING_MS = 25;
 const RESUME_FACTOR = 1.1;
-/** If less than this part of the reserve is free, the disk may have been full between two checks. */
+/** If less than this share of the reserve is free, the disk may have been full between two checks. */
 const CRITICAL_PART = 1 / 4;
 
 /**
- * The engine (26.7) ignores errors of writes to a full disk: it acknowledges an insert, or completes a merge, whose part has empty
- * files. So inserts and merges are stopped while less than the reserve is free. If the free space falls below a quarter of the
- * reserve while the engine can write, `onDoubt` is called: reopening the folder removes damaged parts, restores the parts that
- * they were merged from, and removes the tokens of lost inserts (docs/decisions/0019).
+ * The engine (ClickHouse 26.7) ignores errors of writes to a full disk: it acknowledges an insert, or completes a merge, whose part
+ * has empty files. So inserts and merges are stopped while less than the reserve is free. If the free space falls below a quarter of
+ * the reserve while the engine can write, `onDoubt` is called, which must make the engine open its folder again. This removes damaged
+ * parts, restores the parts that they were merged from, and removes the tokens of lost inserts (docs/decisions/0019).
  */
 export async function watchSpace(options: SpaceWatchOptions): Promise<SpaceWatch> {
   const { folder, reserveBytes, setMerges, onDoubt } = options;

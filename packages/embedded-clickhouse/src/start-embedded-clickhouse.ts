@@ -101,8 +101,8 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       lastFailure = reason || `it ended with ${signal ?? `code ${code}`}`;
       options.logger.warn({ code, signal, startsFailed, reason }, 'embedded ClickHouse ended: restarting it');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
-      // The child is not started again: as long as no port is known, the caller has not received an object with which it could end the
-      // child.
+      // If no port is known after so many failures, the child is not started again: the caller has not received an object with which it
+      // could end the child.
       if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);
@@ -182,8 +182,8 @@ function unavailable(message: string): DependencyError {
 }
 
 function spawnChild(entry: string, options: ChildOptions, stderrFile: string): ChildProcess {
-  // Crash reports of the engine may contain statements, so they go to a file and not to the log. The restart after a crash replaces this file,
-  // so the file of the former process is renamed.
+  // Crash reports of the engine may contain statements, so they go to a file and not to the log. Each start empties this file. Therefore the
+  // file of the former process is renamed before.
   const former = statSync(stderrFile, { throwIfNoEntry: false });
   if (former?.isFile() === true && former.size > 0) renameSync(stderrFile, `${stderrFile}.former`);
   const stderr = openSync(stderrFile, 'w', 0o600);

@@ -53,7 +53,7 @@ interface Erased {
   readonly askedAt: number;
   readonly answeredAt: number;
   readonly sent: readonly SentEvent[];
-  /** How often each event is stored. */
+  /** The number of stored rows of each event, by its name. */
   readonly stored: ReadonlyMap<string, number>;
 }
 

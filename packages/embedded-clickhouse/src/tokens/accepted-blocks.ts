@@ -6,18 +6,18 @@ import type { LogPosition } from './token-log.ts';
 
 /** The parts and tokens of one table that were durable when the file accepted-blocks.json was last written. */
 export interface AcceptedTable {
-  /** All parts with block numbers up to this one were on the disk. A repair leaves them in the table. */
+  /** All parts with block numbers up to this one were on the disk. The repair at the next start leaves them in the table. */
   readonly blocks: number;
   /** In the deduplication logs, each token of a higher block number is after this position. */
   readonly tokensFrom: LogPosition;
 }
 
-/** Maps the UUID of each table to its accepted parts. */
+/** The durable parts and tokens of each table, by the UUID of the table. */
 export type AcceptedBlocks = ReadonlyMap<string, AcceptedTable>;
 
 const VERSION = 1;
 const FILE = 'accepted-blocks.json';
-/** The engine writes this file when it opens its folder, and removes it when it is closed. It contains the process ID and the time. */
+/** The engine writes this file when it opens its folder. Its content is different after each opening: the process ID and the time. */
 const STATUS = 'status';
 
 interface Stored {

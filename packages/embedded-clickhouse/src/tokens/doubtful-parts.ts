@@ -17,7 +17,7 @@ export interface TableAfterCrash {
   readonly rowsOf: (part: Part) => number | undefined;
 }
 
-/** Parts of lightweight updates. They belong to no insert. */
+/** Lightweight updates write parts into partitions whose names begin with this text. These parts belong to no insert. */
 const PATCH = 'patch-';
 
 /**

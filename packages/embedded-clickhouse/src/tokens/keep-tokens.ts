@@ -118,7 +118,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     }
   }
 
-  /** Runs `acceptNow` after its present run has ended. All calls that are made until then share this run. */
+  /** Runs `acceptNow` after its present run has ended. All calls of `acceptSoon` that are made until then share the new run. */
   function acceptSoon(): Promise<void> {
     next ??= accepting.then(() => {
       next = undefined;

@@ -105,8 +105,8 @@ function readLines(text: string, from: LogPosition, entries: TokenEntry[]): bool
 }
 
 /**
- * Writes the logs after `from` again, without the damaged parts of lines. ClickHouse stops reading a log at a damaged line, and would not
- * know the later tokens. The engine must be closed. Returns whether a log had damaged lines.
+ * Writes each log that has a damaged line after `from` again, without the damaged bytes. ClickHouse stops reading a log at a damaged line,
+ * and would not know the later tokens. The engine must be closed. Returns whether a log had damaged lines.
  */
 export function removeDamagedLines(table: TableFolder, from: LogPosition, temporary: string): boolean {
   const { entries, damaged } = readTokens(table, from);
