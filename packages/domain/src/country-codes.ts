@@ -1,6 +1,6 @@
 /**
  * The officially assigned codes of ISO 3166-1 alpha-2 (source: iso3166.tab of the IANA time zone database, public domain). XK is not
- * assigned by ISO: geo data uses it for Kosovo, so rows can contain it.
+ * assigned by ISO. Databases of geo data use it for Kosovo, so rows can contain it.
  */
 export const COUNTRY_CODES: ReadonlySet<string> = new Set(
   `

@@ -195,8 +195,9 @@ export interface Erasure {
    */
   readonly finishedAt?: number;
   /**
-   * Before the end of the erasure, a repair of the tables may have moved parts away, and these parts may contain erased rows. This is the time
-   * (Unix milliseconds) at which the last of these parts will be removed. Undefined if there were no such parts.
+   * After a loss of power, the embedded ClickHouse moves damaged parts of tables to the folder `detached`, and Weir moves parts of inserts that
+   * were never acknowledged to it. Parts that were in it at the end of the erasure can contain erased rows. This is the time (Unix milliseconds) at
+   * which Weir will have removed the last of them. Undefined if there were none.
    */
   readonly detachedUntil?: number;
   /**
@@ -245,12 +246,19 @@ export interface Expiry {
   readonly phase: 'waiting' | 'deleting';
   /** For each partition, the raw offset at which the expiry ends (exclusive). Later records can expire in the next expiry. */
   readonly ends: readonly number[];
+  /**
+   * The chunk whose insert was begun last. After a kill, the next attempt needs it: the inserts of earlier chunks of the month are stored, but it is
+   * not known whether this insert was stored.
+   */
   readonly chunk?: ExpiryChunk;
   /** The process that carries out the expiry, and the time of its last report. */
   readonly worker?: { readonly id: string; readonly at: number };
 }
 
-/** Raw records of one month that have expired. One insert stores a row with the outcome `expired` for each of them. */
+/**
+ * The expired records of one month whose raw offsets are in one range of one partition. One insert stores a row with the outcome `expired` for each
+ * of them. After the inserts of all chunks of the month, the expired records themselves are deleted.
+ */
 export interface ExpiryChunk {
   /** The beginning of the chunk's deduplication token. It names the expiry, the database, and the kind of rows that expire. */
   readonly token: string;

@@ -45,8 +45,8 @@ type Message =
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
 
 /**
- * An error in the form in which it is sent to the other thread. A `DependencyError` and a `ConfigError` arrive as errors of the same class,
- * because an operator sees both without a stack trace. Any other error arrives as an `Error`.
+ * An error in the form in which it is sent to the other thread. A `DependencyError` and a `ConfigError` arrive as errors of the same class, because
+ * the class decides how the error is handled: for example, both are printed without a stack trace. Any other error arrives as an `Error`.
  */
 interface Failure {
   readonly message: string;

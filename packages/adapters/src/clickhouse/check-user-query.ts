@@ -30,7 +30,7 @@ const FUNCTIONS_FORBIDDEN = new Set(
   ).split(' '),
 );
 /**
- * The check refuses all tables of this database. In the embedded engine, each file of the machine is one of its tables:
+ * The check refuses all tables of this database. In the embedded engine, this database has a table for each file of the machine:
  * `default.\`/etc/passwd\``. With the setting `readonly`, ClickHouse refuses to read such a table. But the message of the refusal, and `EXISTS`,
  * show whether the file exists. Weir has no tables in this database.
  */

@@ -34,7 +34,7 @@ export interface ClickhouseAnalyticsConfig {
 }
 
 const REQUEST_TIMEOUT_MS = 120_000;
-/** The request timeout for `streamQuery`. It exceeds the time limit of every query: `streamQuery` itself ends a request after this limit. */
+/** The request timeout for `streamQuery`. It is longer than any query's time limit, because `streamQuery` itself ends requests after that limit. */
 const STREAM_TIMEOUT_MS = 24 * 3_600_000;
 const CONNECTIONS_MAX = 24;
 const INSERT_ROWS_MAX = 10_000_000;

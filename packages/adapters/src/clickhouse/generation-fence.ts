@@ -3,7 +3,8 @@ import { DependencyError } from '@weir/domain/errors';
 /**
  * The fence: the table `records` has one EPHEMERAL column whose name contains the generation of the tables (docs/glossary.md). The name is
  * `generation_<n>`, or `generation_<n>_closed` while tables are being exchanged. Each insert of the writer into the live tables names the column
- * `generation_<n>`. So ClickHouse refuses an insert that was planned for another generation, and all of these inserts while the tables are closed.
+ * `generation_<n>`. So ClickHouse refuses an insert that was planned for another generation. While the tables are closed, it refuses all inserts of
+ * the writer.
  */
 export interface Fence {
   readonly generation: number;

@@ -38,7 +38,7 @@ export async function takeMigrations(
   for (const name of [...changed.map((view) => view.name), ...removed]) {
     await run(`DROP VIEW IF EXISTS ${live}.${name}${onCluster} SYNC`);
   }
-  // A view can read another view. If the other view does not exist yet, creating the first one fails, and is tried again after the others.
+  // A view can read another view. If that view does not exist yet, the statement fails, and the next round of the loop repeats it.
   let left = changed;
   while (left.length > 0) {
     const failed: View[] = [];

@@ -64,8 +64,8 @@ export function createKafkaConnections<T extends { disconnect(): Promise<void> }
     };
     const opening = connect(keep, ended.signal);
     const opened: Opened<T> = { opening, sockets, running: new Set(), ended };
-    // If `connect` fails, the connections are dropped: otherwise all later work would fail too. `run` does not drop them after an error response
-    // of a broker.
+    // If `connect` fails, the connections are dropped here: otherwise all later work would fail too. `run` does not drop them if the failure is an
+    // error response of a broker.
     opening.then(
       (ready) => {
         opened.ready = ready;

@@ -185,7 +185,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       }),
     async offsetsAtTime(topic, timeMs) {
       try {
-        // Reads the ends first. So a record that is appended between the two reads is at or after the end.
+        // Reads the ends first. In the other order, a record that is appended between the two reads could be below the returned end.
         const edges = await readEdges(queryLink, named(topic), partitions);
         const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
         return partitions.map((partition) => found.get(partition) ?? edges.get(partition)!.end);

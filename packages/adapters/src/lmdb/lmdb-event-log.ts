@@ -27,8 +27,8 @@ export interface LmdbEventLogConfig {
   readonly partitions: number;
   readonly clock: () => number;
   /**
-   * Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: records that a group of
-   * `readerOf` has not read are kept.
+   * Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: records that the group
+   * which `readerOf` returns has not read are kept.
    */
   readonly retentionMs: (topic: string) => number;
   /**

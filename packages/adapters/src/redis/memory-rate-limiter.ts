@@ -14,7 +14,10 @@ interface Window {
 
 const WINDOW_MS = RATE_LIMIT_WINDOW_SECONDS * 1000;
 
-/** Counts in this process only. Has no timer per key, so that memory depends only on `keysMax`. */
+/**
+ * Counts in this process only. No timer removes a counter after its window: it stays until its key is used again or the cache drops it. The cache
+ * limits memory to about `keysMax` counters.
+ */
 export function createMemoryRateLimiter(config: MemoryRateLimiterConfig = {}): RateLimiter {
   const { keysMax = 200_000, clock = Date.now } = config;
   const windows = new BoundedCache<Window>(Math.ceil(keysMax / 2));

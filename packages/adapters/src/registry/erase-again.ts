@@ -16,8 +16,9 @@ export interface EraseAgain {
 }
 
 /**
- * Adds to a restored registry the erasures that the restored tables may not contain. The next start performs them before it serves any request.
- * Resolves with their number. Also removes replays, because the shadow tables (docs/glossary.md) of a replay are not in a backup.
+ * Adds to a restored registry the erasures that were perhaps not done yet when the tables were copied for the backup. The next start performs them
+ * before it serves any request. Resolves with their number. Also removes replays, because the shadow tables (docs/glossary.md) of a replay are not in a
+ * backup.
  */
 export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): Promise<number> {
   const eventLog = await openLmdbEventLog({
@@ -29,7 +30,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
   const randomSalt = () => randomBytes(32).toString('hex');
   const registry = await openLogRegistry({ eventLog, clock: Date.now, randomSalt });
   try {
-    // The restored tables do not contain the result of an expiry that was running. It is removed here, and a new expiry will begin.
+    // The restored tables do not contain the result of an expiry that was running during the backup. So this expiry is removed from the registry,
+    // and a new one will begin.
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     await removeReplays(registry);
     const known = new Set(registry.allTombstones().map(keyOf));

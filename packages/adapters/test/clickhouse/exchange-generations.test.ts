@@ -271,7 +271,7 @@ test('an insert during an exchange is stored completely in the tables of its gen
 
 test('if an insert does not end in time, nothing is exchanged and the tables are opened again', async () => {
   const generation = await live.generation();
-  // The insert takes 15 seconds, so that also on a busy machine, the exchange gives up long before its end.
+  // The insert takes 15 seconds, so that also on a busy machine, the exchange gives up long before the insert ends.
   const slow = server.command({
     query: "INSERT INTO records (site_id, log_id) SELECT 'slow', toString(sleepEachRow(1)) FROM numbers(15)",
     clickhouse_settings: { max_block_size: '1' },

@@ -58,8 +58,8 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   paid: 'ads',
 };
 /**
- * If the second list (`further`) calls a source `search` or `social`, and Weir's own source with this name has one of these kinds, then
- * Weir's own source is used. For example, YouTube is `video` in Weir's list and `social` in the second list.
+ * If the second list (`further`) calls a source `search` or `social`, and Weir's own list has a source with this name and one of the kinds
+ * in this set, then Weir's own source is used. For example, YouTube is `video` in Weir's list and `social` in the second list.
  */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 

@@ -11,8 +11,8 @@ export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink' 
 
 /**
  * A record of `events.raw`: a body that the gateway accepted, as it was sent, and its envelope.
- * The body has passed its schema, but aliases, shortcuts and defaults are not resolved. The gateway validates the body and the enricher
- * reads it with the same functions of this package. A replay therefore uses later fixes of these functions.
+ * The body has passed its schema, but its fields can still have their other names (docs/api.md), and defaults are not filled in. The gateway
+ * validates the body and the enricher reads it with the same functions of this package. A replay therefore uses later fixes of these functions.
  */
 export interface RawRecord {
   /** UUIDv7; for an import UUIDv5(site, file digest, line); for a dumped row, the event ID of that row. */

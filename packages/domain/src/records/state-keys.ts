@@ -6,8 +6,8 @@ export function visitorSessionsKey(siteId: string, visitorId: string): string {
 }
 
 /**
- * The state key of the visitor that a user was last identified on. It contains the profile ID and not the user ID, which can be too long
- * for a key.
+ * The state key of a user's link: the visitor of the user's last identify. The key contains the profile ID and not the user ID, which can be
+ * too long for a key.
  */
 export function userLinkKey(siteId: string, userId: string): string {
   return `link:${siteId}\0${profileId(siteId, userId)}`;

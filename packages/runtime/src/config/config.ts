@@ -19,7 +19,7 @@ export interface Config {
   /** If it is undefined, a token is created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
   readonly trustedProxies: readonly string[] | number;
-  /** The name of the header, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or else `Forwarded` (find-client-ip.ts). */
+  /** The header with the client IP, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or else `Forwarded` (find-client-ip.ts). */
   readonly clientIpHeader: string | undefined;
   readonly collectPaths: readonly string[];
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };

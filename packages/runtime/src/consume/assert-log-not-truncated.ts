@@ -6,9 +6,9 @@ export interface ExpectedEnd {
   readonly topic: string;
   readonly group: string;
   readonly partition: number;
-  /** One past the highest offset that `seenBy` contains. */
+  /** One past the highest offset that was already processed. */
   readonly end: number;
-  /** For the error message: what contains offsets up to `end`, for example "the table records". */
+  /** For the error message: where `end` was found, for example "the table records". */
   readonly seenBy: string;
   /** The end of the partition that an earlier check found. Since then, new records may have been appended after it. */
   readonly truncatedAt?: number | undefined;

@@ -37,7 +37,8 @@ export function watchForReplacement(topic: string, topicId: string | undefined, 
     },
     async append(partition, count, append) {
       if (problem !== undefined) return { status: 'refused', reason: problem };
-      // Reads the end before the request: after a change of the leader, the answers of two leaders can arrive in another order than their appends.
+      // Reads the end before the request: after a change of the leader, an answer of the new leader can arrive before an answer of the former one.
+      // If the end was read after the answers, the lower offset in the late answer would look like a replaced topic.
       const end = ends.get(partition) ?? 0;
       const outcome = await append();
       if (outcome.status !== 'stored') return outcome;
