@@ -54,7 +54,7 @@ export interface EventLog {
   /**
    * Removes the records of partition p below `offsets[p]`, for each partition. Some of them can stay: if the log stores several records as
    * one unit, the unit stays as long as one of its records must stay. The offsets of other records, and the end of the partition, stay the
-   * same. `offsets[p]` is at most the end of partition p. Rejects with `event_log_unavailable`; some of the records may then be removed.
+   * same. `offsets[p]` is at most the end of partition p. Rejects with `event_log_unavailable`; some of the records can then be removed already.
    */
   removeBefore(topic: string, offsets: readonly number[]): Promise<void>;
 

@@ -53,6 +53,6 @@ export interface ObjectStore {
 export interface StoredObject {
   readonly name: string;
   readonly bytes: number;
-  /** Unix milliseconds; a copy of an object may have a later time. */
+  /** Unix milliseconds; a copy of an object can have a later time. */
   readonly storedAt: number;
 }

@@ -53,7 +53,7 @@ export interface LmdbEventLog extends EventLog {
   copyTo(folder: string): Promise<void>;
   /** The time at which the oldest record that the group has not committed was appended; `Infinity` if there is none. */
   oldestUnreadAt(topic: string, group: string): Promise<number>;
-  /** Writes for another thread, which reads the same files (lmdb-thread-log.ts), and notifies it of new records. */
+  /** Carries out the writes of another thread, which reads the same files (lmdb-thread-log.ts), and notifies that thread of new records. */
   readonly forThread: LogForThread;
 }
 

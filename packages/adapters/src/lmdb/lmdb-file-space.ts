@@ -44,7 +44,7 @@ const MIB = 1024 * 1024;
 const ZEROS = Buffer.alloc(MIB);
 const STEP_MIN = 2 * MIB;
 const STEP_MAX = 32 * MIB;
-/** Pages that every transaction may write: the roots of all tables, and the free list. */
+/** The number of pages that every transaction can write in addition to those of its keys: the roots of all tables, and the free list. */
 const PAGES_FIXED = 128;
 /** A key changes its leaf page and the branch page above it, and can split one of them. */
 const PAGES_PER_KEY = 3;

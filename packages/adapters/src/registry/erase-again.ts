@@ -17,8 +17,8 @@ export interface EraseAgain {
 
 /**
  * Adds to a restored registry the erasures that were perhaps not done yet when the tables were copied for the backup. The next start performs them
- * before it serves any request. Resolves with their number. Also removes replays, because the shadow tables (docs/glossary.md) of a replay are not in a
- * backup.
+ * before it serves any request. Resolves with their number. Also removes replays, because the shadow tables (docs/glossary.md) of a replay are not
+ * in a backup.
  */
 export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): Promise<number> {
   const eventLog = await openLmdbEventLog({

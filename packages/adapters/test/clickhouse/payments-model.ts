@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { identify, type RowFields, T0 } from './clickhouse-harness.ts';
 import { type Act, belongedTo } from './people-model.ts';
 
-// A model of the rules in docs/people-and-money.md, without SQL. It generates visits, identifies and payments of one site, and computes the
+// A model of the rules in docs/people-and-money.md, without SQL. It generates visits, identify records and payments of one site, and computes the
 // expected attribution.
 
 interface Visit {
@@ -35,7 +35,7 @@ interface Story {
   readonly visits: readonly Visit[];
   readonly namings: readonly Naming[];
   readonly payments: readonly Payment[];
-  /** The order in which the rows arrive, as indexes into the list of all visits, namings (identifies) and payments. */
+  /** The order in which the rows arrive, as indexes into the list of all visits, namings (identify records) and payments. */
   readonly order: readonly number[];
 }
 

@@ -32,7 +32,7 @@ const act = fc.record({
   by: fc.constantFrom('server', 'signed', 'browser', 'browser'),
 });
 
-/** Generates acts in a random order. Some identifies and unlinks arrive more than once. */
+/** Generates acts in a random order. Some acts of the kinds identify and unlink arrive more than once. */
 export const history: fc.Arbitrary<readonly Act[]> = fc
   .uniqueArray(act as fc.Arbitrary<Act>, { minLength: 4, maxLength: 14, selector: ({ id }) => id })
   .chain((acts) => {
@@ -59,7 +59,7 @@ export function rowOf(site: string, { kind, visitor, user, names, ahead, at, id,
 
 const before = (a: Act, b: Act): number => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** The identifies of a visitor that no later unlink has removed, in order of time. */
+/** The acts of the kind identify of a visitor that no later unlink has removed, in order of time. */
 function standing(acts: readonly Act[], visitor: string): readonly Act[] {
   const own = acts.filter((one) => one.visitor === visitor && visitor !== '').toSorted(before);
   return own.filter(
@@ -81,7 +81,7 @@ export function belongedTo(acts: readonly Act[], visitor: string, at: number): s
   return first === undefined ? '' : profileOf(all.findLast((one) => one.at <= Math.max(at, first.at)));
 }
 
-/** Orders identifies by precedence, lowest first. Authenticated identifies come after others. Otherwise, later ones come after earlier ones. */
+/** Orders acts of the kind identify by precedence, lowest first: those of browsers without a signature, then all others. Within both, by time. */
 const byRank = (a: Act, b: Act): number => Number(a.by !== 'browser') - Number(b.by !== 'browser') || before(a, b);
 
 /** docs/api.md, Linking: "The profile of an event with a `user_id` is the profile of that user, if the user has one." Undefined if there is none. */

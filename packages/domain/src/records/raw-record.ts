@@ -4,7 +4,7 @@ import type { Redriven } from './redriven.ts';
 
 /**
  * The endpoint that received a record. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink` is an
- * endpoint of the admin API with the body `{visitor_id, user_id}`: it removes the link that earlier identifies made between the two.
+ * endpoint of the admin API with the body `{visitor_id, user_id}`: it removes the link that earlier identify records made between the two.
  * `dumped` is a row of a dump (dump-format.ts), `{dump, row}`: it was enriched before it was exported, and is stored unchanged.
  */
 export type RecordKind = 'collect' | 'event' | 'identify' | 'import' | 'unlink' | 'dumped';

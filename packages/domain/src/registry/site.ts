@@ -12,14 +12,14 @@ export interface Site {
   readonly limits: SiteLimits;
   /** Names of the query parameters that stored URLs keep (query-allow.ts). If absent, all are kept; if empty, none is kept. */
   readonly queryAllow?: readonly string[];
-  /** Absent if the site has no identity secret. Then Weir does not check the signatures of identifies (docs/glossary.md). */
+  /** Absent if the site has no identity secret. Then Weir does not check the signatures of identify hits. */
   readonly identityVerification?: IdentityVerification;
   /** For how long the tables keep the rows of the site. If a time is absent, the setting for all sites applies. */
   readonly keep?: Partial<Keep>;
   readonly createdAt: number;
 }
 
-/** How a site authenticates the identifies that browsers send (people/identity-signature.ts). */
+/** How a site authenticates the identify hits of browsers: hits that name the user of a visitor (people/identity-signature.ts). */
 export interface IdentityVerification {
   /**
    * The plain secret, because signatures are computed with it. The admin API returns it only once, when it is created. Log lines never

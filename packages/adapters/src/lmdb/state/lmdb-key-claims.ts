@@ -25,7 +25,7 @@ export function siteKey(item: { readonly siteId: string; readonly key: string })
 
 const REMOVED_AT_ONCE_MAX = 1_000;
 
-/** Removes the rows of all idempotency keys of a site. Rows that are added while this runs may stay. */
+/** Removes the rows of all idempotency keys of a site. Rows that are added while this runs can stay. */
 export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes: WriteQueue): Promise<void> {
   // The character `0` follows the slash in ASCII, so this range contains exactly the keys that begin with `<site>/`.
   for (let start = `${siteId}/`; ; ) {
