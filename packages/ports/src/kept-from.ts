@@ -1,8 +1,8 @@
 import { IDEMPOTENCY_WINDOW_MS } from './state-store.ts';
 
 /**
- * An unread record is a duplicate if an earlier record has the same idempotency key. That record was appended at most this long before it: the
- * window of idempotency keys (24 hours), plus an hour for the time between the receipt and the append of a record.
+ * An unread record is a duplicate if an earlier record has the same idempotency key. The earlier record was appended at most this long before the
+ * unread one: the window of idempotency keys (24 hours), plus an hour for the time between the receipt and the append of a record.
  */
 export const BEFORE_UNREAD_MS = IDEMPOTENCY_WINDOW_MS + 3600_000;
 

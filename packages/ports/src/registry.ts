@@ -56,7 +56,7 @@ export interface Registry {
    * within a second. They reject with `event_log_unavailable`; the change may still become durable later.
    */
   putSite(site: Site): Promise<void>;
-  /** Removes the site with everything that belongs to it except tombstones and erasures. After a rejection, a part can be removed already: call it again. */
+  /** Removes the site with everything that belongs to it except tombstones and erasures. A rejected call can have removed a part: call it again. */
   removeSite(siteId: string): Promise<void>;
   putKey(key: ApiKey): Promise<void>;
   removeKey(siteId: string, keyId: string): Promise<void>;

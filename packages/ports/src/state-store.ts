@@ -114,7 +114,7 @@ export interface FirstSeenKey {
 export interface StateEpoch {
   /** A random text without spaces. */
   readonly id: string;
-  /** The numbers of the partitions that have checked in, below the number of partitions that `readEpoch` was called with. */
+  /** The numbers of the partitions that have checked in. Contains only numbers below the argument `partitions` of `readEpoch`. */
   readonly checkedIn: ReadonlySet<number>;
 }
 

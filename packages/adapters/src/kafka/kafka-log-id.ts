@@ -52,7 +52,8 @@ async function claim<T>(
       await registry.put(`${prefix}${id}`, JSON.stringify(makeValue(id)));
     } catch (error) {
       // The append can fail because the topic is new. The loop ends if another process has written a candidate meanwhile. A retry uses another
-      // key: the failed append may still arrive, and of two records with the same key, compaction would keep only the later one.
+      // key: the failed append may still arrive. Of two records with the same key, compaction would keep only the later one, which can come after the
+      // candidate of another process.
       if (left <= 1 || !isDependencyError(error, 'event_log_unavailable')) throw error;
     }
   }

@@ -24,7 +24,7 @@ interface StatePlace {
 export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 'endEpoch'> {
   /**
    * Runs a script on the server that has the keys of the site. `call` must run the script. It receives the Redis key that contains the epoch of
-   * this server, and the script must compare `epoch` with it. Resolves with the script's result, or with `null` if the epoch is over.
+   * this server, and the script must compare `epoch` with its value. Resolves with the script's result, or with `null` if the epoch is over.
    */
   onSite<T>(epoch: string, siteId: string, call: (epochKey: string) => Promise<T | null>): Promise<T | null>;
   placeOf(epoch: string, tag: string): StatePlace;

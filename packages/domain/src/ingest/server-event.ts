@@ -9,8 +9,8 @@ import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts';
 import { type EventValue, readValue } from './value.ts';
 
 /**
- * A server event (docs/api.md, Fields of a server event) after it was read. Each field is here once, also if it was sent under one of its other
- * names or outside of `context`. A field that was sent as null counts as absent. An absent text is empty.
+ * A server event (docs/api.md, Fields of a server event) after it was read. Each field has one name and one place
+ * here. Callers can also send it under other names, and fields of `context` at the top level. A null counts as absent. An absent text is empty.
  */
 export interface ServerEvent extends EventValue {
   readonly name: string;

@@ -14,7 +14,10 @@ export const SALT_AHEAD_MS = 5 * 60_000;
  */
 export const PREVIOUS_SALT_MS = 4 * HOUR_MS;
 
-/** How long after the retention of raw records a salt is removed. The log removes an expired record within one minute. Two minutes leave a margin. */
+/**
+ * A salt is removed this long after the retention of its raw records has ended. The log removes an expired record within one minute. Two minutes
+ * leave a margin.
+ */
 export const SALT_REMOVAL_LAG_MS = 2 * 60_000;
 
 /**

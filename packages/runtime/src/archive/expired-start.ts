@@ -14,7 +14,7 @@ interface Place extends Pick<SegmentRange, 'topic' | 'logId' | 'partition'> {
  */
 export interface ExpiredStart extends Place {
   /**
-   * A raw offset (docs/glossary.md). In `events.enriched`, each raw record below it has its first outcome before `next`. In `events.raw`, `rawNext`
+   * A raw offset (docs/glossary.md). For `events.enriched`: the first outcomes of all raw records below it have expired. For `events.raw`, `rawNext`
    * is equal to `next`.
    */
   readonly rawNext: number;

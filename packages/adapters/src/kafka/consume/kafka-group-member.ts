@@ -57,7 +57,7 @@ export interface GroupMember {
   close(): Promise<void>;
 }
 
-/** Broker errors which mean that this client is not a member of this generation, or no longer. */
+/** Broker errors which mean that the session is over: its generation ends or has ended, or this client is no longer a member. */
 const LOST = new Set(['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID', 'REBALANCE_IN_PROGRESS']);
 
 /** Joins a consumer group and stays a member until `close`. kafkajs-private.ts says why Weir does not use kafkajs's consumer. */
