@@ -35,8 +35,8 @@ export interface ControlDeps {
   readonly analytics: Analytics;
   readonly shadow: ShadowTables;
   /**
-   * ClickHouse, or a repair after a loss of power, can detach parts of tables. These parts can contain rows of an erased person. Returns when the
-   * last of these parts will be removed, in Unix milliseconds; undefined if there are none.
+   * The embedded ClickHouse can detach damaged parts of tables. After a loss of power, Weir also detaches parts to repair the tables. Detached parts
+   * can contain rows of an erased person. Returns when the last of them will be removed, in Unix milliseconds; undefined if there are none.
    */
   readonly detachedUntil: () => number | undefined;
   /** Undefined if Weir does not archive. */

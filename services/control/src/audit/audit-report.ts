@@ -166,7 +166,7 @@ function partitionAudit(
   const erasing = held?.erasing ?? 0;
   const repeated = outcomes - distinct - erasing;
   const inFlight = end - (last + 1);
-  // A negative number means that there are outcomes of records that the log does not have.
+  // A negative `inFlight` means that the tables have outcomes of records that the log does not have.
   const balanced = missing === 0 && repeated === 0 && inFlight >= 0;
   return {
     log_id: logId,

@@ -8,7 +8,8 @@ export interface Unbalanced {
   readonly missing: number;
   readonly repeated: number;
   /**
-   * The first ranges of missing raw offsets (docs/glossary.md), as `site first-last`. The site is empty if the record has expired or cannot be read.
+   * The first ranges of missing raw offsets (docs/glossary.md), as `site first-last`. The site is that of the first record of the range. It is empty
+   * if this record has expired or cannot be read.
    */
   readonly missingOffsets: readonly string[];
   /** The first repeated raw offsets, as `site offset`. */

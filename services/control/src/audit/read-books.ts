@@ -42,10 +42,10 @@ export async function readBooks(
 }
 
 /**
- * Counts the rows with the outcome `dead` whose record was redriven (docs/glossary.md): all of them, or those that the condition selects. The column
- * `by_offset` is the raw offset of the row. The condition does not limit `redrivenTwice`. Call it before `readBooks`: then `readBooks` also counts
- * the rows of all inserts that were complete when this function began. In the other order, this function could count rows of inserts that `readBooks`
- * had not seen.
+ * Counts the rows with the outcome `dead` whose record was redriven (docs/glossary.md): all of them, or those that the condition selects. The
+ * condition is on `dead_letter_attempts`, whose column `by_offset` is the raw offset of the row. It does not limit `redrivenTwice`. Call this
+ * function before `readBooks`: then `readBooks` also counts the rows of all inserts that were complete when this function began. In the other order,
+ * this function could count rows of inserts that `readBooks` had not seen.
  */
 export async function readRedriven(
   { select }: Pick<Analytics, 'select'>,

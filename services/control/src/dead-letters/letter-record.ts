@@ -16,9 +16,10 @@ export type LetterRecordDeps = Pick<ControlDeps, 'eventLog' | 'registry' | 'addr
 const ONE_RECORD_BYTES = 1;
 
 /**
- * Makes the record that redrives a dead letter, or returns why it cannot be made. The record has the content and the time of receipt of the first raw
- * record. The first raw record can only be processed with the salt (docs/glossary.md) of the day of its receipt, which can be deleted before the new
- * record is processed. So the client IP is encrypted again with the key of today, and the record of a cookieless hit already contains the visitor ID.
+ * Makes the record that redrives a dead letter, or returns why it cannot be made. The new record has the content and the time of receipt of the raw
+ * record that became the dead letter. The raw record can only be processed with the salt (docs/glossary.md) of the day of its receipt. This salt can
+ * be deleted before the new record is processed. So the new record has the client IP encrypted with the key of today, and for a cookieless hit also
+ * the visitor ID.
  */
 export async function letterRecord(
   { eventLog, registry, addressSealer, clock, retention }: LetterRecordDeps,

@@ -10,7 +10,10 @@ import type { ReplayedRow } from '../replay/replay-scope.ts';
  * that does not know of the replay yet can nevertheless append a redriven record. `countStoredTwice` finds this before the swap.
  */
 export interface RedrivenRows {
-  /** The line that a replay stores for this row: the line of the dead letter if it was redriven, otherwise the line of the row. */
+  /**
+   * The line that a replay stores for this row. If the live tables have a redriven dead letter for the record of the row, it is the line of the dead
+   * letter, otherwise the line of the row.
+   */
   line(logId: string, partition: number, row: ReplayedRow): Uint8Array;
   /** True if the enricher of a replay must skip this record, because the live enricher failed on it and it was redriven. */
   isHidden(logId: string, partition: number, rawOffset: number): boolean;

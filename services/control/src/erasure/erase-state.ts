@@ -15,7 +15,7 @@ const PAGE_ROWS = 1_000;
 
 /**
  * Removes the sessions, links and idempotency keys of the erased persons from the state store. Their IDs are read from `records`, so call it
- * before these rows are deleted.
+ * before the rows of these persons are deleted.
  */
 export async function eraseState(task: EraseState): Promise<void> {
   const { stateStore, person } = task;

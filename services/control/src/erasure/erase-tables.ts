@@ -18,7 +18,8 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   // An insert that was running can contain rows of other persons. The deletions above may have removed such rows, while its rows in `records` were
   // not visible yet. After this wait, the refill below can read them from `records`.
   await task.analytics.runningInsertsEnd(task.database);
-  // This comes after the wait, because a build of these days may run until then. No build begins during an erasure.
+  // A build of slots that began before the erasure may insert until the wait ends, so the builds are removed after the wait. No build begins during
+  // an erasure.
   await invalidateBuilds(task);
   await removeSlots(task);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);

@@ -125,9 +125,9 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   /**
-   * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only if `ends` is not set. After a
-   * failure, call it again. It does not remove a newer site with the same ID. There can be such a site if the erasure was already done: a process
-   * that was paused can overwrite the state of the erasure with an older state, so that it runs again.
+   * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only while the erasure does not know the
+   * `ends` of the log yet. After a failure, call it again. It does not remove a newer site with the same ID. There can be such a site if the erasure
+   * was already done: a process that was paused can overwrite the state of the erasure with an older state, so that it runs again.
    */
   async function removeSite(): Promise<void> {
     const { siteId, removesSite } = own();

@@ -1,6 +1,6 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 
-/** This long after an append had an unknown result, its records are in the log, or certainly will not arrive there. */
+/** When this much time has passed after an append had an unknown result, its records are in the log or will never arrive there. */
 export const SETTLE_MS = 5000;
 
 export type AppendHits = 'stored' | 'refused' | 'unknown';

@@ -1,13 +1,13 @@
-/** The rate of a consumer in records per second, computed from the numbers of records that it had processed at two samples. */
 export interface LagRate {
+  /** `processed`: how many records the consumer has processed so far. Returns its rate in records per second. */
   sample(processed: number): number;
 }
 
 const SAMPLE_MS = 2000;
 
 /**
- * Creates the rate of a consumer in another process, or of a replay. Each request that shows the rate is a sample. A new rate is computed from
- * samples that are at least 2 seconds apart.
+ * Measures the rate of a consumer in another process, or of a replay. Each request that shows the rate is a sample. A new rate is computed from
+ * two samples that are at least 2 seconds apart.
  */
 export function createLagRate(clock: () => number): LagRate {
   let from: { readonly at: number; readonly processed: number } | undefined;

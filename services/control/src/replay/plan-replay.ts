@@ -58,8 +58,8 @@ async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition
   const { eventLog, analytics, clock, retentionMs } = deps;
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER, [partition]);
   if (position === undefined) throw new DependencyError('event_log_damaged', `there is no partition ${partition}`);
-  // The position is read before the highest raw offset (docs/glossary.md). Therefore every record with raw offset `rawEnd` or higher is at `offset`
-  // or later.
+  // The position is read before the highest raw offset (docs/glossary.md). Therefore every record with raw offset `rawEnd` or higher is at the
+  // offset `committed` or later.
   const { first, committed = first } = position;
   const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
   if (request.from === 'tables') return { offset: Math.max(first, committed), rawOffset: rawEnd, rawEnd };
@@ -73,8 +73,9 @@ async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition
 }
 
 /**
- * Finds the raw offset with which the replay of the partition begins. It is at least as high as the raw offset of every record before `from`. If the
- * replay begins in the middle of a partition, the first records can be repeats (docs/glossary.md).
+ * Finds the raw offset with which the replay begins, if it reads the partition from the offset `from`. The first records there can be repeats
+ * (docs/glossary.md) of records before `from`. Among `REPEATS_MAX` records, the one with the highest raw offset is not a repeat, so the replay begins
+ * with its raw offset.
  */
 async function firstNewRawOffset(eventLog: EventLog, partition: number, from: number): Promise<number> {
   let highest = -1;

@@ -53,7 +53,7 @@ export interface FillerDeps {
   readonly clock: () => number;
 }
 
-/** Starts what fills the shadow tables (docs/glossary.md): the writer, and for a replay from raw the enricher before it. */
+/** Starts the writer that fills the shadow tables (docs/glossary.md). For a replay from raw, also starts the enricher whose outcomes it inserts. */
 export async function startFiller(
   deps: FillerDeps,
   replay: Replay,

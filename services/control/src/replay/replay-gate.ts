@@ -42,11 +42,11 @@ export interface ReplayGate {
   obstacle(): string | undefined;
 }
 
-/** With a limited rate (`--rate`), the records of a tenth of a second are admitted together. */
+/** Records that are admitted together are a slice. With a limited rate (`--rate`), a slice has the records of a tenth of a second. */
 const SLICES_PER_SECOND = 10;
 /**
- * While live records arrive, `admit` and `admitOutcomes` admit at most this many records together. While a thread processes these records, it does
- * no other work: it does not run the live enricher and does not answer requests.
+ * While live records arrive, a slice has at most this many records. While a thread processes a slice, it does no other work: it does not run the live
+ * enricher and does not answer requests.
  */
 const SLICE_RECORDS = 256;
 /** A rest takes this many times as long as the slice or statement before it. */

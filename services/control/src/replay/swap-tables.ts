@@ -53,14 +53,14 @@ export interface SwapDeps {
  */
 const REACH_WITHIN_MS = 60_000;
 /**
- * While a dependency is not available, a swap is tried again for at most this time. The time begins with the swap, or with its request that the
- * writers pause.
+ * While a dependency is not available, a swap is tried again for at most this time. The time begins when the swap requests that the writers pause. If
+ * it has not requested this yet, the time begins with the swap.
  */
 const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 const INTERRUPTED = 'the swap was interrupted before tables were exchanged';
 
-/** Begins a swap. First stores its numbers, so that another leader can continue it after a crash. */
+/** Begins a swap: stores its number and its generation, so that another leader can continue it after a crash. */
 export async function beginSwap(
   { analytics, shadow, liveWriters, clock, putState }: SwapDeps,
   state: ReplayState,

@@ -55,7 +55,6 @@ export function needsVisits(names: readonly MetricName[]): boolean {
   return names.some((name) => !METRICS_OF_ROWS.has(name));
 }
 
-/** The metrics with these names. */
 export function pickMetrics(metrics: Metrics, names: readonly MetricName[]): Partial<Metrics> {
   return Object.fromEntries(names.map((name) => [name, metrics[name]]));
 }

@@ -42,14 +42,13 @@ const WAITING_MAX = 256;
 const WAITING_PER_SITE_MAX = 192;
 
 /**
- * The number of reports that run at once on this machine with the embedded engine: one for each core, and at least 2. More would share the same
- * cores, so the first reports of a page would be answered as late as the last one.
+ * The number of reports that run at once on this machine with the embedded engine: one for each core, at least 2 and at most `RUNNING_MAX`. More
+ * reports would share the same cores, so the first reports of a page would be answered as late as the last one.
  */
 export function embeddedReportsAtOnce(): number {
   return Math.min(RUNNING_MAX, Math.max(2, availableParallelism()));
 }
 
-/** `runningMax`: the number of reports that run at once. */
 export function createReportQueue<Answer>(clock: () => number, runningMax = RUNNING_MAX): ReportQueue<Answer> {
   const shared = createSharedWork<Pick<Answered<Answer>, 'answer' | 'timing'>>(clock);
   const takeTurn = createTurns(runningMax);

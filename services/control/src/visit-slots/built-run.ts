@@ -59,7 +59,7 @@ const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS
     GROUP BY day, session_id HAVING NOT min(by_row)
   )`;
 
-/** A statement that selects these facts. */
+/** Combines statements that select facts (`DayFact`) into one. */
 export const selectFacts = (facts: readonly string[]): string => `
 SELECT kind, toUInt32(day) AS day, build, slots, hits, late FROM
 (

@@ -55,7 +55,6 @@ export const AUDIT = object({
   sites: { type: 'array', items: object({ site_id: text, ...books }) },
 });
 
-/** The progress of an import. */
 export const IMPORT_PROGRESS = object({
   ...{ site_id: text, file_digest: text, started_at: text, lines_done: count, hits_appended: count },
   finished: { type: 'boolean' },

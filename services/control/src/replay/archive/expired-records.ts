@@ -30,8 +30,8 @@ export async function listExpired(
 }
 
 /**
- * Divides the expired records into chunks. Leaves out full chunks of which the tables have all rows. A last chunk that is not full stays. `copied`:
- * the number of copied rows of a chunk.
+ * Divides the expired records into chunks. Leaves out full chunks of which the tables have all rows. `copied`: the number of copied rows of a chunk.
+ * Never leaves out a last chunk that is not full, because its copied rows can belong to later records, which have not expired.
  */
 export function expiredChunks(
   expired: readonly ExpiredRecords[],

@@ -122,7 +122,7 @@ async function readRun(
       if (!takesRow(row, start, request)) return undefined;
       return erased({ ...row, line: redriven.line(run.logId, run.partition, row) });
     },
-    // The writer need not wait for full batches: a run is delivered as fast as it can be read.
+    // The writer need not wait longer for full batches: it reads only one partition, so a batch fills quickly.
     expectsMore: () => false,
   });
   try {

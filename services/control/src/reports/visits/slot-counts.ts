@@ -64,7 +64,8 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
   ];
   const none = [`${NO_KEY} AS visitor_key`, 'toUInt32(0) AS pageviews', 'toUInt32(0) AS events'];
   const { withVisits = true } = scope;
-  // A slot counts its hits. It also counts its visit if no other slot does.
+  // The condition for slots that also count their visit. One slot of each visit has `begun` = 2. But if the slots of a visit can differ, the last
+  // SELECT below counts the visits with several slots.
   const counts = slots.differ ? '(begun > 0 AND NOT several)' : 'begun = 2';
   const one = [
     ...withText(slots.value),

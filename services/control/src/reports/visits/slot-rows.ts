@@ -42,7 +42,6 @@ export function isInSlots(
   );
 }
 
-/** The dimensions of the filters and of the breakdown. */
 export function dimensionsOf(filters: readonly Filter[], by: Dimension | undefined): readonly Dimension[] {
   return [...filters.map(({ dimension }) => dimension), ...(by === undefined ? [] : [by])];
 }

@@ -27,7 +27,7 @@ import {
 /**
  * The parts of a report that reads only rows of the period and of the days beside it (docs/decisions/0035). It groups the rows by session to compute
  * the visits. For a row, the value of a dimension of visits comes from the stamp (docs/glossary.md) of the row. A row without a valid stamp is joined
- * with its visit instead. No stamp has the exit page, so a report that uses it joins all rows.
+ * with its visit instead. No stamp has the exit page, so a report that uses the exit page joins all rows with their visits.
  */
 export function stampedParts(
   scope: Scope & { readonly visits: { readonly of: 'rows' } },
@@ -58,8 +58,8 @@ export function stampedParts(
   // If the report includes bots, a row of a bot can pass the filters and belong to a visit. `visit` is computed without the rows of bots, so the
   // values of the dimension (`names`) come from `hit`.
   const isNamedByHits = scope.withBots && name !== '';
-  // No visit of a counted row continues for more than a day beyond the period (visit-source.ts). But a row of a bot can have the session ID of a
-  // visit that does not reach the period.
+  // No visit of a counted row continues for more than a day beyond the period (visit-source.ts), so a day suffices. But a row of a bot can have the
+  // session ID of a visit that does not reach the period, so a report with bots reads a longer span.
   const visitSpanMs = scope.withBots ? SPAN_MS : VISIT_MS_MAX;
   const visitTable = (onlyComputed: boolean): string => `
 (

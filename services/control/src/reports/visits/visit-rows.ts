@@ -9,8 +9,8 @@ export const HOUR_MS = 3600_000;
 /** A visit whose stamps (docs/glossary.md) can be used is at most this long. The enricher flags longer visits. */
 export const VISIT_MS_MAX = 24 * HOUR_MS;
 /**
- * Reports search for unusual visits, moved sessions (docs/glossary.md) and the visits to which rows of bots belong up to this long before and after
- * the period. `visitSourceOf` (visit-source.ts) finds out whether a visit continues for more than a day beyond the period.
+ * Up to this long before and after the period, reports search for unusual visits, for moved sessions (docs/glossary.md), and for the visits to which
+ * rows of bots belong. `visitSourceOf` (visit-source.ts) finds out whether a visit continues for more than a day beyond the period.
  */
 export const SPAN_MS = 2 * VISIT_MS_MAX;
 

@@ -67,8 +67,8 @@ LIMIT 1`;
 }
 
 /**
- * ClickHouse limits a parameter to 128 KiB. If there are more moved sessions (docs/glossary.md) than this, or more rows of `moved_hours`, the report
- * does not get the sessions as a parameter: its own statement finds them.
+ * ClickHouse limits a parameter to 128 KiB. If more sessions than this have moved (docs/glossary.md), or if `moved_hours` has more rows than this
+ * near the period, the report does not get the sessions as a parameter: its own statement finds them.
  */
 const MOVED_MAX = 3_000;
 const FRAGMENTS_MAX = 20_000;
