@@ -33,7 +33,7 @@ export interface ErasureWork extends ErasureDeps {
   readonly signal: AbortSignal;
   /** Writes the list of tombstones (docs/glossary.md) into the place of the scheduled backups, so that a restore erases the person again. */
   readonly publish?: (() => Promise<void>) | undefined;
-  /** See `ControlDeps` in control-deps.ts. */
+  /** Returns when the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
   readonly detachedUntil: () => number | undefined;
   /** True if all enrichers are in this process, so they apply a tombstone at once. */
   readonly alone: boolean;

@@ -8,7 +8,7 @@ import { isSwapping } from './request-erasure.ts';
 import { type ErasureDeps, isFree, problemText, runErasure, Taken, Waits } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
-  /** See `ControlDeps` in control-deps.ts. */
+  /** Returns when the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
   readonly detachedUntil: () => number | undefined;
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;
@@ -19,7 +19,7 @@ export interface StartErasuresDeps extends ErasureDeps {
   readonly logger: Logger;
   readonly topics: TopicRetention;
   readonly publish?: (() => Promise<void>) | undefined;
-  /** See `ErasureWork`. */
+  /** An attempt fails if it waits this long for the writers without progress. Default: `STALLED_MS` (run-erasure.ts). */
   readonly stalledMs?: number;
 }
 

@@ -24,7 +24,7 @@ export interface LiveListener {
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;
-  /** Returns the event ID that the listener gets for a cursor. */
+  /** Returns the ID of the server-sent event with which the listener gets this cursor (the position after the sent records). */
   readonly eventId: (cursor: string) => string;
   /** Returns false when the listener is not allowed to read the events any more. */
   readonly isAllowed: () => boolean;
@@ -64,7 +64,7 @@ export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: Liv
     ];
     if (texts.length > 0 || clock() - sentAt >= KEEP_ALIVE_MS) {
       sentAt = clock();
-      // The ID comes last: if the connection breaks before, the listener gets these records again.
+      // The ID comes last: if the connection breaks before the listener has the ID, the listener gets these records again.
       yield `${texts.join('')}id: ${eventId(cursor)}\n\n`;
     }
     // The listener may disconnect during the pause. The pause then ends early.

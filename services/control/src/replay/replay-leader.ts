@@ -52,8 +52,8 @@ const REMOVED_AT_ONCE = 50_000;
  *     fill     runs the writer from the log into the shadow tables                 follow (less than 20 s behind live)
  *     follow   keeps the writer running                                            swap (requested, or part of an undo)
  *     swap     exchanges the live and the shadow tables (swap-tables.ts)           swapped or undone; if refused, follow or swapped
- *     swapped  nothing: the shadow tables are now the former tables                fill (an undo was requested)
- *     undone   nothing
+ *     swapped  removes replayed outcomes; keeps the former tables for an undo      fill (an undo was requested)
+ *     undone   removes replayed outcomes
  *     drop     removes the shadow tables, then the replay from the registry        none (requested in any phase but swap)
  *
  * The function `fence` rejects if this process is no longer the leader. It is called before each change of the replay in the registry,

@@ -22,8 +22,8 @@ export async function listExpired(
     .filter((start) => start.logId !== logId)
     .map(({ storedAt, rawNext, ...place }) => {
       const firsts = rangesOf(archived, place).map(({ from }) => from);
-      // All raw offsets below `rawNext` have expired. If a damaged segment has expired, `rawNext` is too low. But all records before the first one
-      // that the replay has read have expired too.
+      // All raw offsets below `rawNext` have expired. If a damaged segment has expired, `rawNext` is too low. But all raw offsets below the lowest
+      // one that the replay has read from the archive have expired too. So the higher of these two limits is right.
       const first = firsts.length === 0 ? 0 : Math.min(...firsts);
       return { logId: place.logId, partition: place.partition, rawNext: Math.max(rawNext, first), storedAt };
     });
