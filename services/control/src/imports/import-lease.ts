@@ -14,8 +14,8 @@ export interface ImportLease {
    */
   settledAt: number;
   /**
-   * True if the tables have hits of lines that the ledger of imports does not know, because an older dump of the registry was restored. Every chunk is
-   * then compared with the tables. Undefined until the first comparison, which happens at the first chunk with hits that the ledger does not know.
+   * True if the tables have hits of lines that the ledger of imports does not know, because an older dump of the registry was restored. Every chunk
+   * is then compared with the tables. Undefined until the first comparison, which happens at the first chunk with hits that the ledger does not know.
    */
   isLedgerOld?: boolean;
 }

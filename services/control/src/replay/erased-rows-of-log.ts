@@ -30,7 +30,7 @@ export function createRowEraser(
     known.set(siteId, { all, own });
     return own;
   }
-  // The setting `keep` of a site cannot change while a replay runs (sites-route.ts).
+  // The setting `keep` of a site cannot change while a replay runs (sites-route.ts), so a repeated insert has the same rows `expired`.
   const eventsExpireBefore = (siteId: string) =>
     expiresBefore(keepOf(registry.site(siteId), keep ?? KEEP_FOREVER).events, since);
   const hasLimits =

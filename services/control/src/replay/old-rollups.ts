@@ -16,8 +16,8 @@ export async function keepOldRollups(
   token: string,
 ): Promise<void> {
   const { live, shadow: other } = shadow;
-  // `by_row` must be copied too. It is true if the visit was flagged because of its own rows. If a flag without `by_row` is near the period of a
-  // report, the report reads `sessions`.
+  // `by_row` (true if the visit was flagged because of its own rows) must be copied too. Otherwise all reports near these visits would read
+  // `sessions`, which is slower.
   const flag = 'site_id, day, session_id, by_row';
   await analytics.change(
     `INSERT INTO ${other}.visits_computed (${flag}) SELECT DISTINCT ${flag} FROM ${live}.visits_computed`,

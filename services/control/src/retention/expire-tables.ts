@@ -71,7 +71,7 @@ function eventsOf(task: Pick<ExpireTables, 'expiry' | 'logId'>): string | undefi
 }
 
 /**
- * The statement that inserts the visits of which only some rows expire into `visits_computed`. Reports then compute these visits from their rows,
+ * The statement that inserts into `visits_computed` the visits of which only some rows expire. Reports then compute these visits from their rows,
  * because the sums of the remaining stamps (the columns `visit_…` of the rows) would be wrong (docs/decisions/0033).
  */
 function partlyExpiredVisits({ database, expiry }: Pick<ExpireTables, 'database' | 'expiry'>): string | undefined {

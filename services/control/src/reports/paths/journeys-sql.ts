@@ -3,9 +3,9 @@ import { reportParts } from '../visits/report-parts.ts';
 import { NO_KEY } from '../visits/visit-rows.ts';
 
 /**
- * The statement returns one row for each page before the page (`list` is `previous`), each page after it (`next`), and one for the page itself
- * (`page`). The page before the first view of a visit, and the page after its last view, is the empty text. Views with the same time are in the order
- * that decides the entry and the exit of their visit (row-visits.ts).
+ * The statement returns one row for each page before the requested page (`list` is `previous`), each page after it (`next`), and one for the
+ * requested page itself (`page`). Before the first view of a visit, and after its last view, the page is the empty text. Views with the same time are
+ * in the order that decides the entry and the exit of their visit (row-visits.ts).
  */
 export function journeysStatement(scope: Scope, page: string, rowsMax: number): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, ['pathname', 'event_id']);

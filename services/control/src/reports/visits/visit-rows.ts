@@ -74,9 +74,9 @@ export const movedFragments = (skips: boolean): string => {
 };
 
 /**
- * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays. This is the view `session_moves`
- * (schemas/clickhouse/023_moves_of_sites.sql), limited to the visitors near the period: the view itself reads the rows of all visitors with moved
- * sessions. `movedSessions` (moved-sessions.ts) computes the same from fragments.
+ * The sessions near the period whose IDs changed after some of their rows were stored, as two arrays: the stored IDs and the present IDs. This is the
+ * view `session_moves` (schemas/clickhouse/023_moves_of_sites.sql), limited to the visitors near the period: the view itself reads the rows of all
+ * visitors with moved sessions. `movedSessions` (moved-sessions.ts) computes the same from fragments.
  */
 export const findMoved = (skips: boolean): string => `(
   SELECT (groupArray(fragment_id), groupArray(session_id))
