@@ -8,9 +8,9 @@ export interface ParquetEnd {
   readonly partition: number;
   readonly end: number;
   /**
-   * The last exported day of this log and partition, if it is before the last day of the round. This happens if the tables had no row of the log and
-   * partition when the round began: the round then keeps the limits that the round before had for them. When the tables have such rows again, after a
-   * restore, a later round exports the rest.
+   * The last exported day of this log and partition; set only if it is before the last day of the round. This happens if the tables had no row of the
+   * log and partition when the round began: the round then exports none of their rows, and keeps the limits of the round before. A later round
+   * exports the rest when the tables have such rows again, after a restore.
    */
   readonly through?: string;
 }

@@ -30,7 +30,7 @@ export interface BeginReplayDeps extends PlanReplayDeps {
 }
 
 /**
- * As `planStarts`, but first waits until the tables have each record that is in `events.raw` now. The tables then show all dead letters that were
+ * Like `planStarts`, but first waits until the tables have each record that is in `events.raw` now. The tables then show all dead letters that were
  * redriven (appended to the log again) before the replay. The replay must know these (redriven-rows.ts).
  */
 export async function planWhenStored(deps: BeginReplayDeps, request: ReplayRequest): Promise<RawPlan> {

@@ -64,8 +64,9 @@ export function neededRuns(
 }
 
 /**
- * Returns a text that says which rows would be missing after the replay. Rows are missing if the archive has a gap in a partition and the tables have
- * no rows of this partition. Records that have expired in the archive are no gap. Resolves with undefined if no rows would be missing.
+ * Returns a text that says which rows would be missing after the replay. Rows would be missing if the archive has a gap in a partition, and the
+ * tables have no rows of this partition that the replay could copy. Records that have expired in the archive are no gap. Resolves with undefined if
+ * no rows would be missing.
  */
 export async function missingRows(
   { select }: Pick<ReadableTables, 'select'>,
