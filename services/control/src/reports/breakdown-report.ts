@@ -24,13 +24,13 @@ export async function breakdownReport(
 ): Promise<object> {
   const { scope, compared } = request;
   // One more row than requested shows whether there is another page.
-  const asked = await ask(scope, by, { order, rowsMax: limit + 1, skip: (page - 1) * limit }, deps);
+  const asked = await ask(scope, by, { metrics: names, order, rowsMax: limit + 1, skip: (page - 1) * limit }, deps);
   const rows = asked.rows.slice(0, limit);
   const hashes = rows.map(({ hash }) => hash);
   const earlier =
     compared === undefined
       ? undefined
-      : await ask(compared.scope, by, { order, rowsMax: limit, skip: 0, hashes }, deps);
+      : await ask(compared.scope, by, { metrics: names, order, rowsMax: limit, skip: 0, hashes }, deps);
   const statements = [
     statementView('breakdown', asked.statement),
     ...(earlier === undefined ? [] : [statementView('comparison', earlier.statement)]),

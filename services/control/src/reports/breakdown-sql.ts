@@ -1,5 +1,5 @@
 import type { Dimension } from './dimensions.ts';
-import { METRIC_SQL, type MetricName } from './report-metrics.ts';
+import { type CountName, countNamesOf, METRIC_SQL, type MetricName } from './report-metrics.ts';
 import {
   COUNT_HITS,
   COUNT_VISITS,
@@ -7,7 +7,7 @@ import {
   type ReportParts,
   type Scope,
   type Statement,
-  SUM_FOUND,
+  sumFound,
 } from './report-sql.ts';
 import { reportParts } from './visits/report-parts.ts';
 import { countedValues } from './visits/slot-counts.ts';
@@ -20,6 +20,8 @@ export interface BreakdownOrder {
 }
 
 export interface BreakdownPage {
+  /** The statement returns only the counts for these metrics and for the order. */
+  readonly metrics: readonly MetricName[];
   readonly order: BreakdownOrder;
   readonly rowsMax: number;
   readonly skip: number;
@@ -35,7 +37,7 @@ export interface BreakdownPage {
 export function breakdownStatement(
   scope: Scope,
   by: Dimension,
-  { order, rowsMax, skip, hashes }: BreakdownPage,
+  { metrics, order, rowsMax, skip, hashes }: BreakdownPage,
 ): Statement {
   const parts = reportParts(readsSlots(scope) ? scope : withoutUnlisted(scope, by), by);
   const { parameters, tables } = parts;
@@ -43,8 +45,9 @@ export function breakdownStatement(
   // values before it counts.
   const wanted =
     hashes === undefined ? undefined : `CAST(${parameters.put('hashes', 'Array(String)', hashes)}, 'Array(UInt64)')`;
+  const counts = countNamesOf([...metrics, order.metric]);
   const sql = `${tables}
-${readsSlots(scope) ? slotNumbers(scope, by, parts, wanted) : rowNumbers(scope, by, parts, wanted)}
+${readsSlots(scope) ? slotNumbers(scope, by, parts, { counts, wanted }) : rowNumbers(scope, by, parts, { counts, wanted })}
 ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
 LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
   return { sql, params: parameters.values };
@@ -59,12 +62,18 @@ function withoutUnlisted(scope: Scope, by: Dimension): Scope {
   return { ...scope, filters: [...scope.filters, { dimension: by, operator: 'is_not', values: [''] }] };
 }
 
+interface Asked {
+  readonly counts: readonly CountName[];
+  /** The list of the hashes to which the result is limited. */
+  readonly wanted: string | undefined;
+}
+
 /** SELECT … GROUP BY with the numbers of each value: first the rows and the visits are counted, and then both are added up. */
 function rowNumbers(
   { withVisits = true }: Scope,
   by: Dimension,
   { hits, hitValue, begunName }: ReportParts,
-  wanted: string | undefined,
+  { counts, wanted }: Asked,
 ): string {
   // Values of rows are grouped by their hashes (docs/decisions/0043). A dimension of visits has few values, so they are grouped as texts.
   const isOfRows = by.scope === 'hit';
@@ -76,7 +85,7 @@ function rowNumbers(
     ${COUNT_VISITS}
   FROM begun
   GROUP BY value_key`;
-  return `SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, toString(${hash}) AS hash, ${SUM_FOUND}
+  return `SELECT ${isOfRows ? 'max(found.value_text)' : 'value_key'} AS name, toString(${hash}) AS hash, ${sumFound(counts)}
 FROM
 (
   SELECT ${key} AS value_key,${isOfRows ? ` toString(any(${hitValue(by)})) AS value_text,` : ''}
@@ -91,10 +100,11 @@ ${where(by.listsEmpty ? undefined : `value_key != ${isOfRows ? NO_KEY : "''"}`, 
  * Like `rowNumbers`, but counts the slots (docs/glossary.md) of built days instead of their rows. A visitor can be in rows and in slots, so the
  * visitors of both are counted together.
  */
-function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts, wanted: string | undefined): string {
+function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts, { counts, wanted }: Asked): string {
+  const visitors = `${countVisitors('found.visitor_key', scope.visits.built.isEstimate)} AS visitors`;
+  const sums = counts.map((name) => (name === 'visitors' ? visitors : `sum(found.${name}) AS ${name}`));
   return `SELECT toString(anyIf(found.value, found.has_text)) AS name, toString(found.value_key) AS hash,
-  ${countVisitors('found.visitor_key', scope.visits.built.isEstimate)} AS visitors,
-  ${SUMS_OF_COUNTS}
+  ${sums.join(', ')}
 FROM
 (
   ${countedValues(scope, by, parts)}
@@ -106,7 +116,3 @@ function where(...conditions: readonly (string | undefined)[]): string {
   const all = conditions.filter((condition) => condition !== undefined);
   return all.length === 0 ? '' : `WHERE ${all.join(' AND ')}\n`;
 }
-
-const SUMS_OF_COUNTS = ['visits', 'pageviews', 'events', 'bounces', 'seconds', 'views']
-  .map((name) => `sum(found.${name}) AS ${name}`)
-  .join(', ');

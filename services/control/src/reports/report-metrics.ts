@@ -10,6 +10,8 @@ export interface Counts {
   readonly views: number;
 }
 
+export type CountName = keyof Counts;
+
 /** An estimated number of visitors, with the bound of its relative error. */
 export interface Estimate {
   readonly value: number;
@@ -47,12 +49,24 @@ export const METRIC_SQL: Readonly<Record<MetricName, string>> = {
   views_per_visit: 'views / visits',
 };
 export const METRIC_NAMES = Object.keys(METRIC_SQL) as readonly MetricName[];
-/** The metrics that a report counts from rows alone. The other ones need visits. */
-const METRICS_OF_ROWS: ReadonlySet<MetricName> = new Set(['visitors', 'pageviews', 'events']);
+const COUNTS_OF: Readonly<Record<MetricName, readonly CountName[]>> = {
+  visitors: ['visitors'],
+  visits: ['visits'],
+  pageviews: ['pageviews'],
+  events: ['events'],
+  bounce_rate: ['visits', 'bounces'],
+  visit_duration: ['visits', 'seconds'],
+  views_per_visit: ['visits', 'views'],
+};
 
-/** Whether a report must count visits to return one of these metrics. */
+/** The counts from which these metrics are computed. */
+export function countNamesOf(names: readonly MetricName[]): readonly CountName[] {
+  return [...new Set(names.flatMap((name) => COUNTS_OF[name]))];
+}
+
+/** Whether a report must count visits to return one of these metrics. The other ones are counted from rows alone. */
 export function needsVisits(names: readonly MetricName[]): boolean {
-  return names.some((name) => !METRICS_OF_ROWS.has(name));
+  return countNamesOf(names).includes('visits');
 }
 
 export function pickMetrics(metrics: Metrics, names: readonly MetricName[]): Partial<Metrics> {
@@ -61,10 +75,11 @@ export function pickMetrics(metrics: Metrics, names: readonly MetricName[]): Par
 
 export const NO_COUNTS: Counts = { visitors: 0, visits: 0, pageviews: 0, events: 0, bounces: 0, seconds: 0, views: 0 };
 
-/** The counts of a row. ClickHouse may send 64-bit numbers as text. */
+export const COUNT_NAMES = Object.keys(NO_COUNTS) as readonly CountName[];
+
+/** The counts of a row; 0 for those that the statement does not return. ClickHouse may send 64-bit numbers as text. */
 export function countsOf(row: Readonly<Record<string, unknown>>): Counts {
-  const names = Object.keys(NO_COUNTS) as (keyof Counts)[];
-  return Object.fromEntries(names.map((name) => [name, Number(row[name])])) as unknown as Counts;
+  return Object.fromEntries(COUNT_NAMES.map((name) => [name, Number(row[name] ?? 0)])) as unknown as Counts;
 }
 
 /** `isEstimate`: whether the visitors were counted with `uniqCombined64(17)`, which estimates large numbers. */

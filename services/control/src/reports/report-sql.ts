@@ -4,6 +4,7 @@ import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
+import { COUNT_NAMES, type CountName } from './report-metrics.ts';
 import { doneCondition, doneList } from './visits/done-visitors.ts';
 import { type NearVisits, NO_KEY, NONE_MOVED, OF_SITE } from './visits/visit-rows.ts';
 
@@ -185,13 +186,13 @@ export function nameOfText(by: Dimension | undefined): ReportParts['begunName'] 
 export function countVisitors(key: string, isEstimate = false): string {
   return `${isEstimate ? 'uniqCombined64If(17)' : 'uniqExactIf'}(${key}, ${key} != ${NO_KEY})`;
 }
-/** The columns of `Counts` (report-metrics.ts): those from the rows and those from the visits. `SUM_FOUND` adds both. */
+/** The columns of `Counts` (report-metrics.ts): those from the rows and those from the visits. `sumFound` adds both. */
 export const COUNT_HITS =
   `${countVisitors('hit.visitor_key')} AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +
   "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";
 export const COUNT_VISITS =
   '0 AS visitors, sum(begun.visits) AS visits, 0 AS pageviews, 0 AS events,\n' +
   '    sum(begun.bounces) AS bounces, sum(begun.seconds) AS seconds, sum(begun.views) AS views';
-export const SUM_FOUND = ['visitors', 'visits', 'pageviews', 'events', 'bounces', 'seconds', 'views']
-  .map((name) => `sum(found.${name}) AS ${name}`)
-  .join(', ');
+export function sumFound(names: readonly CountName[] = COUNT_NAMES): string {
+  return names.map((name) => `sum(found.${name}) AS ${name}`).join(', ');
+}

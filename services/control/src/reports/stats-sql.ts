@@ -1,4 +1,4 @@
-import { COUNT_HITS, COUNT_VISITS, countVisitors, type Scope, type Statement, SUM_FOUND } from './report-sql.ts';
+import { COUNT_HITS, COUNT_VISITS, countVisitors, type Scope, type Statement, sumFound } from './report-sql.ts';
 import { reportParts } from './visits/report-parts.ts';
 import { countedHits, countedVisits } from './visits/slot-counts.ts';
 import { readsSlots } from './visits/slot-rows.ts';
@@ -39,7 +39,7 @@ export function statsStatement(scope: Scope, starts: readonly number[]): Stateme
   FROM begun
   GROUP BY ROLLUP (bucket)`;
   const sql = `${tables}
-SELECT is_total, bucket, ${SUM_FOUND}
+SELECT is_total, bucket, ${sumFound()}
 FROM
 (
   ${found}

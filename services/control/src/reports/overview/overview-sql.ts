@@ -2,7 +2,7 @@ import { rowsBetween } from '../../rows-between.ts';
 import { createParameters } from '../parameters.ts';
 import type { Period } from '../period.ts';
 import { RECENT_MINUTES } from '../realtime/realtime-sql.ts';
-import { BEGUN_OF_VISIT, COUNT_HITS, COUNT_VISITS, type Statement, SUM_FOUND } from '../report-sql.ts';
+import { BEGUN_OF_VISIT, COUNT_HITS, COUNT_VISITS, type Statement, sumFound } from '../report-sql.ts';
 
 /** The sites of one time zone, whose days begin at the same moments. */
 export interface OverviewZone {
@@ -143,7 +143,7 @@ begun AS
 (
   SELECT site_id, is_before, bucket, ${BEGUN_OF_VISIT} FROM visit
 )
-SELECT site_id, is_before, is_total, bucket, ${SUM_FOUND}
+SELECT site_id, is_before, is_total, bucket, ${sumFound()}
 FROM
 (
   SELECT site_id, is_before, grouping(bucket) AS is_total, bucket,
