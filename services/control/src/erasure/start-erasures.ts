@@ -27,10 +27,10 @@ const LOOK_EVERY_MS = 1_000;
 /** The pause after the first failure of an erasure. It doubles with each further failure, up to `RETRY_AFTER_MS_MAX`. */
 const RETRY_AFTER_MS = 2_000;
 /**
- * Less than `WORKER_LOST_MS` (run-erasure.ts), the time without a report after which another process takes over an erasure. An erasure does not
- * report while it waits for its retry.
+ * Another process takes over an erasure that has not reported for 30 s (`WORKER_LOST_MS`, run-erasure.ts). An erasure does not report while it waits
+ * for its retry, and its last report can be 10 s older than the failure.
  */
-const RETRY_AFTER_MS_MAX = 20_000;
+const RETRY_AFTER_MS_MAX = 15_000;
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
