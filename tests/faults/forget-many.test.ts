@@ -213,7 +213,7 @@ test(`${GONE} persons are erased in one call, and nothing brings them back`, asy
       await restored.stop();
     }
 
-    // When ClickHouse starts, it removes the old parts that the erasure has replaced. Only the parts that SQL reads remain. Their files are
+    // ClickHouse removes the parts that the erasure has replaced some time after this start. Only the parts that SQL reads remain. Their files are
     // compressed, so a search in the files cannot find all names. Therefore `traces` searches with SQL too.
     expect(await weir.terminate()).toBe(0);
     await weir.restart();

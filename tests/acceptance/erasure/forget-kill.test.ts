@@ -125,7 +125,7 @@ describeOwnProcess('forgetting in a process of its own', () => {
     await put([name]);
     expect(bytesOf(name)).not.toBe('');
     await done(await begin({ users: [`u${name}`], visitors: [name] }));
-    // ClickHouse keeps replaced parts on disk for a minute. A restart does not change this, so the test waits for their removal.
+    // ClickHouse keeps replaced parts on disk for some time, also across a restart. So the test waits for their removal.
     expect(await weir.terminate()).toBe(0);
     await weir.restart();
     const isGone = (): true => {
