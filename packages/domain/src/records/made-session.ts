@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** A new session begins after 30 minutes without a hit of the visitor (docs/api.md, Cookieless mode). */
+/**
+ * A new session begins after 30 minutes without a hit of the visitor (docs/api.md, Cookieless mode). The snippet (visitor.ts), the view `sessions` and
+ * the SQL of reports (visit-rows.ts) have this number too. The test session-idle-time.test.ts compares them.
+ */
 export const SESSION_IDLE_MS = 30 * 60_000;
 
 const ID_HEX_CHARS = 32;

@@ -43,7 +43,7 @@ export interface AdminRoute extends TableRoute {
   handler(deps: AdminDeps, request: AdminRequest): Promise<Reply | StreamReply> | Reply | StreamReply;
 }
 
-export const BODY_BYTES_MAX = 1024 * 1024;
+export const ADMIN_BODY_BYTES_MAX = 1024 * 1024;
 /**
  * A body with more levels of nesting does not use the report queue, which compares requests by their JSON text: JSON.stringify overflows the
  * stack for a very deep body.
@@ -152,7 +152,7 @@ async function handleAtOnce<T>(
  * Accepts any Content-Type. This allows no request forgery: a page of another origin cannot send the Authorization header without a CORS preflight,
  * and `SignIn.callerOf` refuses its requests with a session cookie.
  */
-function readJsonObject({ bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): RequestHandler[] {
+function readJsonObject({ bodyBytesMax = ADMIN_BODY_BYTES_MAX }: AdminRoute): RequestHandler[] {
   return [
     requireSupportedEncoding,
     express.json({ limit: bodyBytesMax, type: () => true, verify: requireUtf8 }),

@@ -10,7 +10,7 @@ import {
 } from '@weir/runtime/http/openapi';
 import { openApiPaths } from '@weir/runtime/http/route-table';
 import { ADMIN_PREFIX, ADMIN_ROUTES } from '../admin-routes.ts';
-import { type AdminRoute, BODY_BYTES_MAX } from '../http/admin-route.ts';
+import { ADMIN_BODY_BYTES_MAX, type AdminRoute } from '../http/admin-route.ts';
 import type { Role } from '../sign-in/caller.ts';
 import { ADMIN_SCHEMAS } from './schemas/admin-api-schemas.ts';
 import { ADMIN_REQUEST_SCHEMAS, publishBody } from './schemas/admin-request-schemas.ts';
@@ -41,7 +41,7 @@ const SECURITY: Readonly<Record<Role, readonly Schema[]>> = {
   anyone: [],
 };
 
-function operationObject({ operation, role, body, bodyBytesMax = BODY_BYTES_MAX }: AdminRoute): Schema {
+function operationObject({ operation, role, body, bodyBytesMax = ADMIN_BODY_BYTES_MAX }: AdminRoute): Schema {
   const { id, request, responses, ...described } = operation;
   const schema = request ?? (body === undefined ? undefined : publishBody(body));
   return {

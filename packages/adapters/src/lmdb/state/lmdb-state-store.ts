@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import { BEFORE_UNREAD_MS } from '@weir/ports/kept-from';
-import type { StateStore } from '@weir/ports/state-store';
+import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
 import { open, type RootDatabase } from 'lmdb';
 import { allocateFiles } from '../lmdb-allocate-files.ts';
 import { compactErased, markErased } from '../lmdb-compact.ts';
@@ -34,7 +34,7 @@ export interface LmdbStateStoreConfig {
   readonly disk?: DiskSpace | undefined;
 }
 
-const FIRST_SEEN_KEPT_MS = 96 * 3600_000;
+const FIRST_SEEN_KEPT_MS = IDEMPOTENCY_WINDOW_MS + 72 * 3600_000;
 const PENDING_CLAIMS_MAX = 100_000;
 
 /**
