@@ -5,14 +5,7 @@ export const FIRST_UTM_TAGS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_
  * The UTM tags that were added later. The value is the first version of the column list (records-columns.ts) that has the tag, for
  * example `{ utm_id: 3 }`. The tags of a released version never change. Add a new tag at the end.
  *
- * To add a tag, change these files. CONTRIBUTING.md describes each step ("How to add a campaign tag"):
- * 1. Here: this list, `mapTags`, `hasCampaignTag` and `mergeCampaignTags`.
- * 2. schemas/collect-hit.schema.json: the field of a collect hit.
- * 3. schemas/clickhouse: a migration with the columns and the views.
- * 4. packages/dashboard/src/i18n/en.ts and de.ts: the name of the dimension. For a tab in the overview, also overview/panel-list.ts.
- * 5. The documents: api.md and tables.md in docs, and CHANGELOG.md. `node --import tsx scripts/generate-columns.mjs` then writes docs/topics.md
- *    and schemas/topics/events.enriched.schema.json.
- * 6. tests/column-lists.test.ts: the digest of the new column list.
+ * CONTRIBUTING.md lists the files that a new tag changes ("How to add a campaign tag").
  */
 export const LATER_UTM_TAGS = {} as const satisfies Readonly<Record<`utm_${string}`, number>>;
 
