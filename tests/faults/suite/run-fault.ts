@@ -92,7 +92,7 @@ export async function runFault<Broken extends Subject>(
 
 /** Resolves when a new event was acknowledged and can be queried. */
 async function recovers({ client }: Subject, site: string, load: VisitorLoad): Promise<void> {
-  const probe = await load.probe();
+  const probe = await Promise.race([load.probe(), recoveryTimeout()]);
   await eventually(
     'a new event to be stored',
     async () => {
@@ -101,4 +101,10 @@ async function recovers({ client }: Subject, site: string, load: VisitorLoad): P
     },
     RECOVERS_WITHIN_MS,
   );
+}
+
+/** `VisitorLoad.probe` repeats its event until Weir acknowledges it, and would never end if Weir has ended. */
+async function recoveryTimeout(): Promise<never> {
+  await pause(RECOVERS_WITHIN_MS, undefined, { ref: false });
+  throw new Error(`no new event was acknowledged within ${RECOVERS_WITHIN_MS / 1000} s`);
 }
