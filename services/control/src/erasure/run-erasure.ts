@@ -53,7 +53,7 @@ export class Waits extends Error {
 
 const STORED_POLL_MS = 50;
 const STALLED_MS = 60_000;
-const REPORT_EVERY_MS = 10_000;
+export const REPORT_EVERY_MS = 10_000;
 const WAITS = 'waits until the role archiver has archived';
 const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
 
@@ -277,7 +277,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 }
 
 /** A process that has not reported for this long counts as ended. */
-const WORKER_LOST_MS = 30_000;
+export const WORKER_LOST_MS = 30_000;
 const PROBLEM_CHARS_MAX = 300;
 
 /**

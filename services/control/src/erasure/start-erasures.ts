@@ -5,7 +5,16 @@ import type { TopicRetention } from '../control-deps.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';
 import { isSwapping } from './request-erasure.ts';
-import { type ErasureDeps, isFree, problemText, runErasure, Taken, Waits } from './run-erasure.ts';
+import {
+  type ErasureDeps,
+  isFree,
+  problemText,
+  REPORT_EVERY_MS,
+  runErasure,
+  Taken,
+  Waits,
+  WORKER_LOST_MS,
+} from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
   /** Returns when the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
@@ -27,10 +36,10 @@ const LOOK_EVERY_MS = 1_000;
 /** The pause after the first failure of an erasure. It doubles with each further failure, up to `RETRY_AFTER_MS_MAX`. */
 const RETRY_AFTER_MS = 2_000;
 /**
- * Another process takes over an erasure that has not reported for 30 s (`WORKER_LOST_MS`, run-erasure.ts). An erasure does not report while it waits
- * for its retry, and its last report can be 10 s older than the failure.
+ * Another process takes over an erasure that has not reported for `WORKER_LOST_MS`. An erasure does not report while it waits for its retry, and its
+ * last report can be `REPORT_EVERY_MS` older than the failure. Five seconds are a reserve.
  */
-const RETRY_AFTER_MS_MAX = 15_000;
+const RETRY_AFTER_MS_MAX = WORKER_LOST_MS - REPORT_EVERY_MS - 5_000;
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 

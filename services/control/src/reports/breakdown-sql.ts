@@ -1,5 +1,5 @@
 import type { Dimension } from './dimensions.ts';
-import { type CountName, countNamesOf, METRIC_SQL, type MetricName } from './report-metrics.ts';
+import { type CountName, countNamesOf, type MetricName, metricSql } from './report-metrics.ts';
 import {
   COUNT_HITS,
   COUNT_VISITS,
@@ -45,10 +45,10 @@ export function breakdownStatement(
   // values before it counts.
   const wanted =
     hashes === undefined ? undefined : `CAST(${parameters.put('hashes', 'Array(String)', hashes)}, 'Array(UInt64)')`;
-  const counts = countNamesOf([...metrics, order.metric]);
+  const asked = { counts: countNamesOf([...metrics, order.metric]), wanted };
   const sql = `${tables}
-${readsSlots(scope) ? slotNumbers(scope, by, parts, { counts, wanted }) : rowNumbers(scope, by, parts, { counts, wanted })}
-ORDER BY ${METRIC_SQL[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
+${readsSlots(scope) ? slotNumbers(scope, by, parts, asked) : rowNumbers(scope, by, parts, asked)}
+ORDER BY ${metricSql(order.metric)} ${order.direction.toUpperCase()} NULLS LAST, name
 LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
   return { sql, params: parameters.values };
 }
@@ -101,10 +101,9 @@ ${where(by.listsEmpty ? undefined : `value_key != ${isOfRows ? NO_KEY : "''"}`, 
  * visitors of both are counted together.
  */
 function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts, { counts, wanted }: Asked): string {
-  const visitors = `${countVisitors('found.visitor_key', scope.visits.built.isEstimate)} AS visitors`;
-  const sums = counts.map((name) => (name === 'visitors' ? visitors : `sum(found.${name}) AS ${name}`));
+  const visitors = countVisitors('found.visitor_key', scope.visits.built.isEstimate);
   return `SELECT toString(anyIf(found.value, found.has_text)) AS name, toString(found.value_key) AS hash,
-  ${sums.join(', ')}
+  ${sumFound(counts, visitors)}
 FROM
 (
   ${countedValues(scope, by, parts)}

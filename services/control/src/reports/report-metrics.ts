@@ -38,17 +38,7 @@ export interface Metrics {
 
 export type MetricName = keyof Metrics;
 
-/** The SQL expression of each metric over the columns of `Counts`. Used for ORDER BY. */
-export const METRIC_SQL: Readonly<Record<MetricName, string>> = {
-  visitors: 'visitors',
-  visits: 'visits',
-  pageviews: 'pageviews',
-  events: 'events',
-  bounce_rate: 'bounces / visits',
-  visit_duration: 'seconds / visits',
-  views_per_visit: 'views / visits',
-};
-export const METRIC_NAMES = Object.keys(METRIC_SQL) as readonly MetricName[];
+/** The counts from which each metric is computed. An average has two counts: the divisor and the sum. */
 const COUNTS_OF: Readonly<Record<MetricName, readonly CountName[]>> = {
   visitors: ['visitors'],
   visits: ['visits'],
@@ -58,6 +48,12 @@ const COUNTS_OF: Readonly<Record<MetricName, readonly CountName[]>> = {
   visit_duration: ['visits', 'seconds'],
   views_per_visit: ['visits', 'views'],
 };
+export const METRIC_NAMES = Object.keys(COUNTS_OF) as readonly MetricName[];
+
+/** The metric as an SQL expression over the columns of `Counts`, for ORDER BY. */
+export function metricSql(name: MetricName): string {
+  return COUNTS_OF[name].toReversed().join(' / ');
+}
 
 /** The counts from which these metrics are computed. */
 export function countNamesOf(names: readonly MetricName[]): readonly CountName[] {

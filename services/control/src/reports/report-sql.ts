@@ -193,6 +193,7 @@ export const COUNT_HITS =
 export const COUNT_VISITS =
   '0 AS visitors, sum(begun.visits) AS visits, 0 AS pageviews, 0 AS events,\n' +
   '    sum(begun.bounces) AS bounces, sum(begun.seconds) AS seconds, sum(begun.views) AS views';
-export function sumFound(names: readonly CountName[] = COUNT_NAMES): string {
-  return names.map((name) => `sum(found.${name}) AS ${name}`).join(', ');
+/** The sums of these columns. `visitors`: the expression that counts the visitors, if `found` has their hashes instead of their number. */
+export function sumFound(names: readonly CountName[] = COUNT_NAMES, visitors = 'sum(found.visitors)'): string {
+  return names.map((name) => `${name === 'visitors' ? visitors : `sum(found.${name})`} AS ${name}`).join(', ');
 }
