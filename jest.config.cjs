@@ -15,6 +15,7 @@ module.exports = {
   transformIgnorePatterns: ['/node_modules/(?!temporal-)'],
   // The time limit of a test in milliseconds. Tests poll until a condition is true, which takes long on a busy machine.
   testTimeout: 180_000,
+  testEnvironment: '<rootDir>/scripts/patient-environment.cjs',
   globalSetup: '<rootDir>/infra/local/install-for-ci.mjs',
   reporters: ['default', '<rootDir>/scripts/print-skipped.cjs'],
   testSequencer: '<rootDir>/scripts/longest-first.cjs',

@@ -40,7 +40,8 @@ const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   HR: { Zagreb: '21' },
   // These names mean provinces. ISO 3166-2 gives the same names to groups of islands.
   ID: { Maluku: 'MA', Papua: 'PA', 'West Papua': 'PB' },
-  // "Almaty Oblysy" is the region around the city Almaty, although 93 of 100 addresses with this name are in the city.
+  // "Almaty Oblysy" is Kazakh for "Almaty Region", the region around the city Almaty. Here the name decides and not the places: 93 of 100
+  // addresses with this name are in the city.
   KZ: { Almaty: '75', 'Almaty Region': '19', 'Almaty Oblysy': '19' },
   // "Vientiane" is the province: Vang Vieng has this region. The capital itself has the region "Vientiane Prefecture".
   LA: { Vientiane: 'VI', 'Vientiane Prefecture': 'VT' },

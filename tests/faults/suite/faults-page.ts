@@ -45,11 +45,14 @@ random moments. Afterwards it compares everything that was sent with everything 
 - sessions, profiles and payments are equal to those computed from the list of what was sent;
 - on one machine: no file of the data folder contains a client IP in plain text.
 
-\`npm run faults -- --list\` also prints faults that are not in the table, because no run of them is recorded yet. \`npm test\` makes each fault of the
-first table happen once, and of the second table one fault of each kind, chosen at random. \`--distributed\` chooses the faults of the second table: two gateways, two
-enrichers, two writers and control are processes of their own, and use a real Kafka (one broker), a real Redis, and ClickHouse over HTTP. Clients reach the
-gateways, and all processes reach the three services, through proxies that can disturb their connections. Faults of three brokers and of certificates happen
-to a second deployment: its topics have three replicas (\`min.insync.replicas\` is 2), and its processes reach all services with TLS.
+The first table below has the faults of one machine, the second table those of a deployment (\`--distributed\`). \`npm run faults -- --list\` also prints
+faults that are in neither table, because no run of them is recorded yet. \`npm test\` makes each fault of the first table happen once. Of the second table,
+it makes one fault happen for each part of the deployment (for example Redis), chosen at random.
+
+In a deployment, two gateways, two enrichers, two writers and control are processes of their own. They use a real Kafka (one broker), a real Redis, and
+ClickHouse over HTTP. Clients reach the gateways, and all processes reach the three services, through proxies that can disturb their connections.
+Faults that need three brokers, and faults of certificates, happen to a second deployment: each of its topics has three replicas
+(\`min.insync.replicas\` is 2), and its processes reach all services with TLS.
 
 *Acknowledged*: records that Weir answered with success. *Stored*: sent records that are in the tables, also those whose answer was lost.
 *Recovery*: from the end of the fault until a new event was acknowledged and could be queried; it includes the start of killed processes.

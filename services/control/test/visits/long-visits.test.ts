@@ -9,7 +9,7 @@ import { choicesOf, DAY_MS, HOUR_MS, T0 } from './random-visits.ts';
 
 /** `WEIR_LONG_VISITS_SEED` repeats the visits and the periods of a run. */
 const SEED = Number(process.env.WEIR_LONG_VISITS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const SITES = 60;
+const SITES = 30;
 const PERIODS_PER_SITE = 8;
 
 let opened: ClickhouseUnderTest;
@@ -27,8 +27,8 @@ test(`a report reads sessions if a visit of its period continues for more than a
   const rows: RowFields[] = [];
   for (let nth = 0; nth < SITES; nth++) {
     const hits: number[] = [T0 + Math.floor(random() * DAY_MS)];
-    // Consecutive hits of a visit are at most a day apart. Half of the gaps are nearly a day.
-    for (let more = random() * 5; more > 0; more--) {
+    // Consecutive hits of a visit are at most a day apart. Half of the gaps are nearly a day. Every third visit has one hit, so it is short.
+    for (let more = nth % 3 === 0 ? 0 : random() * 5; more > 0; more--) {
       const gap = chance(0.5) ? DAY_MS - random() * HOUR_MS : random() * 12 * HOUR_MS;
       hits.push((hits.at(-1) ?? 0) + Math.floor(gap));
     }
@@ -56,6 +56,6 @@ test(`a report reads sessions if a visit of its period continues for more than a
         expect([hits, fromMs, toMs, of]).toEqual([hits, fromMs, toMs, isLong ? 'sessions' : 'rows']);
     }
   }
-  expect(found.long).toBeGreaterThan(20);
+  expect(found.long).toBeGreaterThan(10);
   expect(found.short).toBeGreaterThan(20);
 }, 120_000);
