@@ -15,8 +15,8 @@ export interface SharedAnswer<Answer> {
 }
 
 /**
- * Runs the work for a question (a text) once, and gives its answer to all callers who ask the same question: those who ask while the work is running,
- * and those who ask within `sharedMs`.
+ * Runs the work for a question (a text), and gives its answer to all callers who ask the same question in time (`Asking.sharedMs`). A caller who asks
+ * later starts new work, even if the earlier work is still running.
  */
 export interface SharedWork<Answer> {
   /**

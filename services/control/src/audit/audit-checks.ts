@@ -111,7 +111,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
       if (!(await isBalanced(partition, found.get(partition), all !== undefined))) unbalanced.add(partition);
       if (signal.aborted) return;
     }
-    // The next check must confirm the new fault. It also compares all raw offsets, because the numbers of rows may not show the fault.
+    // The next check must confirm the new fault. For this, it must compare all raw offsets, because the numbers of rows may not show the fault.
     if (all !== undefined && [...unbalanced].some((partition) => !suspects.has(partition))) isWholeWanted = true;
     suspects = unbalanced;
     metrics.done(clock());

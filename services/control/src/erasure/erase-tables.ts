@@ -11,15 +11,15 @@ const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
   // The rows of a running insert do not become visible in all tables at once. After this wait, the rows that views made from the person's records
-  // are visible too. The enrichers drop later records of the person.
+  // are visible too. No such rows are added later: the enrichers already apply the erasure.
   await task.analytics.runningInsertsEnd(task.database);
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
   // An insert that was running can contain rows of other persons. The deletions above may have removed such rows, while its rows in `records` were
   // not visible yet. After this wait, the refill below can read them from `records`.
   await task.analytics.runningInsertsEnd(task.database);
-  // A build of slots that began before the erasure may insert until the wait ends, so the builds are removed after the wait. No build begins during
-  // an erasure.
+  // A build of `visit_slots` that began before the erasure may insert rows until the wait ends, so these rows are removed after the wait. No build
+  // begins during an erasure.
   await invalidateBuilds(task);
   await removeSlots(task);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
@@ -129,8 +129,8 @@ async function invalidateBuilds({ analytics, database, person, assertOwn }: Eras
 }
 
 /**
- * Removes the slots (docs/glossary.md) of the visitors of the erased records, but only on the days that `invalidateBuilds` removes. Slots of other
- * days can belong to other persons: a visitor can be several persons, and all rows without a visitor have the same `visitor_key`.
+ * Removes the slots (docs/glossary.md) of the visitors of erased records, but only on the days that `invalidateBuilds` removes. Only these days are
+ * built again, and a slot can belong to another person: a visitor can be several persons, and all rows without a visitor have the same `visitor_key`.
  */
 async function removeSlots(task: EraseTables): Promise<void> {
   const ofVisitor = madeFrom(task, 'visitor_key', 'visitor_key', "outcome = 'row'");

@@ -21,8 +21,8 @@ export interface PersonSql {
   /** A condition that is true if the column contains the profile ID of an erased user. Never true if `whole`: the tombstone then names no user. */
   readonly isProfile: (column: string) => string;
   /**
-   * Conditions for rows whose records have expired: whether the row belongs to an erased visitor (`seenAt` is the time of the row), or to an erased
-   * user.
+   * Conditions for tables that keep rows for longer than `records`: whether a row belongs to an erased visitor (`seenAt` is the row's time), or to an
+   * erased user.
    */
   readonly isVisitor: (column: string, seenAt: string) => string;
   readonly isUser: (column: string) => string;

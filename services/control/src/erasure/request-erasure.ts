@@ -26,7 +26,7 @@ export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most t
 const DONE_ERASURES_MAX = 1_000;
 const SALT_BYTES = 16;
 
-/** Whether a replay is exchanging the tables. No erasure may work on tables while they are exchanged. */
+/** Whether the writers pause, for a swap (which exchanges the tables) or for a backup. No erasure may change the tables meanwhile. */
 export function isSwapping(registry: Registry): boolean {
   const pause = registry.writersPause();
   return pause !== undefined && !pause.over;

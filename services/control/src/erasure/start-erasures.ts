@@ -36,8 +36,8 @@ const LOOK_EVERY_MS = 1_000;
 /** The pause after the first failure of an erasure. It doubles with each further failure, up to `RETRY_AFTER_MS_MAX`. */
 const RETRY_AFTER_MS = 2_000;
 /**
- * Another process takes over an erasure that has not reported for `WORKER_LOST_MS`. An erasure does not report while it waits for its retry, and its
- * last report can be `REPORT_EVERY_MS` older than the failure. Five seconds are a reserve.
+ * During a longer pause, another process would take over the erasure: it does so if there was no report for `WORKER_LOST_MS`. There is no report in
+ * the pause, and the last report can be `REPORT_EVERY_MS` older than the failure. Five seconds are a reserve.
  */
 const RETRY_AFTER_MS_MAX = WORKER_LOST_MS - REPORT_EVERY_MS - 5_000;
 const HOUR_MS = 3_600_000;
@@ -101,8 +101,8 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
 
   /**
    * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if there is none whose records can be
-   * in the archive. Call it only if all erasures are done: a reopened erasure stays open as long as a segment of the archive is damaged, and the
-   * number of open erasures is limited.
+   * in the archive. Call it only if all erasures are done, so that at most one reopened erasure is open: it stays open as long as a segment of the
+   * archive is damaged, and the number of open erasures is limited.
    */
   async function reopen(): Promise<Erasure | undefined> {
     const { archive, eventLog, topics } = deps;

@@ -8,8 +8,8 @@ export type AppendHits = 'stored' | 'refused' | 'unknown';
 /** Appends those rows of a dump that the site does not have yet. A row that is in several dumps is therefore stored once. */
 export interface RestoredRows {
   /**
-   * Resolves with the number of appended rows, or with the reason why they were not appended. `behind`: the tables do not have all records of the log
-   * yet, or records of an earlier append may still arrive in the log. Try again later.
+   * Resolves with the number of appended rows, or with the reason why it is not certain that all are in the log. `behind`: the tables do not
+   * have all records of the log yet, or records of an earlier append may still arrive in the log. Try again later.
    */
   append(siteId: string, rows: readonly DumpedRow[]): Promise<number | Exclude<AppendHits, 'stored'> | 'behind'>;
 }

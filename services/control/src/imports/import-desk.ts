@@ -25,8 +25,8 @@ export interface ImportDesk {
   readonly importLeases: ImportLeases;
   readonly restoredRows: RestoredRows;
   /**
-   * The log and the registry. `append`, and `putImport`, which changes the ledger of imports, first check that the term has not ended. If it has,
-   * they reject with `partition_lost` and write nothing.
+   * The log and the registry. Before `append` and `putImport` (which changes the ledger of imports) write, they check that the term has not ended. If
+   * the term has ended, they reject with `partition_lost` and write nothing.
    */
   readonly eventLog: EventLog;
   readonly registry: Registry;

@@ -16,8 +16,8 @@ export interface RestoredRowsDeps {
 /** The maximum number of appended rows of one site that are not known to be in the tables. Their event IDs are kept in memory. */
 const UNCONFIRMED_ROWS_MAX = 100_000;
 /**
- * The event IDs of such rows are in memory for at most this many sites. Those of the least recently used sites are removed, except while an append
- * runs or its result is unknown. After the removal, the next import into the site waits until the tables have all records.
+ * The event IDs of these unconfirmed rows are in memory for at most this many sites. Those of the least recently used sites are removed, except while
+ * an append runs or its result is unknown. After the removal, the next import into the site waits until the tables have all records.
  */
 const SITES_MAX = 16;
 const WAIT_MS = 15_000;

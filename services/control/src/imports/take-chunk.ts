@@ -56,7 +56,7 @@ export async function takeChunk(
 
 /**
  * Appends a chunk. Resolves with the number of hits of the chunk, all of which the log has now, or, for a dump, with the number of rows that were
- * appended. Otherwise resolves with the reason why they were not stored.
+ * appended. Otherwise resolves with the reason why it is not certain that all are stored.
  */
 async function appendChunk(
   deps: ChunkDeps,

@@ -2,8 +2,8 @@ import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/d
 import type { EventLog } from '@weir/ports/event-log';
 
 /**
- * The replay waits while live records wait longer than this. Even without a backlog, a commit can be some seconds late: on Kafka the
- * writer collects rows for a second, and its partitions insert one after the other.
+ * The replay waits while live records wait longer than this. A lower limit could stop the replay even without a backlog: on Kafka, a commit can be
+ * some seconds late, because the writer collects rows for a second and its partitions insert one after the other.
  */
 export const LIVE_LAG_MAX_MS = 10_000;
 
@@ -28,7 +28,7 @@ const ARRIVING_FOR_MS = 5_000;
 
 /**
  * A replay rests only if, within `GAIN_WITHIN_MS`, it processed at least `GAIN_MIN` times as many records as arrived. With rests, a slower replay
- * would hardly catch up.
+ * would hardly catch up. Until half of this time has passed, every replay counts as fast enough.
  */
 const GAIN_WITHIN_MS = 10_000;
 const GAIN_MIN = 3;

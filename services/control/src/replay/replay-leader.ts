@@ -34,7 +34,7 @@ export interface Leader {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** The phase `follow` begins when the replay reaches a position that the live writer had less than this time ago (rests do not count). */
+/** The phase `follow` begins when the replay reaches a position that the live writer had less than this time ago. With rests: 3 times as long. */
 const FOLLOWS_WITHIN_MS = 20_000;
 /** How many records of a partition a replay's enricher may process before its writer stores their outcomes. These outcomes need disk space. */
 const AHEAD_MAX = 500_000;

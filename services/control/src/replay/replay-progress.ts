@@ -50,7 +50,8 @@ export async function fillPositions(
 
 async function rawPositions(eventLog: EventLog, state: RunState): Promise<readonly FillPosition[]> {
   const run = runOf(state);
-  // The enricher's commits are read first. So the ends that are read next are after the outcomes of all records before these commits.
+  // The enricher appends outcomes before it commits. Its commits are read first, and then the ends of the outcomes. So the outcomes of all committed
+  // records are before these ends.
   const raw = await eventLog.positions(TOPIC_RAW, GROUP_REPLAY_ENRICHER);
   const replayed = await replayedPositions(eventLog, state);
   return Promise.all(

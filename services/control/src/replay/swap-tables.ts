@@ -53,8 +53,8 @@ export interface SwapDeps {
  */
 const REACH_WITHIN_MS = 60_000;
 /**
- * While a dependency is not available, a swap is tried again for at most this time. The time begins when the swap requests that the writers pause. If
- * it has not requested this yet, the time begins with the swap.
+ * While a dependency is not available, a swap is tried again for at most this time (one exception: `refusalOf`). The time begins when the swap
+ * requests that the writers pause. If it has not requested this yet, the time begins with the swap.
  */
 const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
@@ -77,13 +77,14 @@ export async function beginSwap(
  *
  *     1. the live writers pause at certain positions
  *     2. the writer of the replay continues exactly to these positions, and stops
- *     3. for each record up to these positions, each set of tables has exactly one outcome; the shadow tables have no redriven dead letter twice
+ *     3. the leader checks that each set of tables has exactly one outcome of each record up to these positions (`booksProblem`), and that the
+ *        shadow tables do not have the content of a redriven dead letter twice (`lettersProblem`)
  *     4. the positions are stored; from now on the swap is not cancelled any more
  *     5. the tables are exchanged
  *     6. the live writers continue
  *
  * If one of the steps 1 to 3 fails, the live writers continue with the old tables, and the state of the replay contains the reason. While a
- * dependency is not available, these steps are repeated for at most a minute.
+ * dependency is not available, these steps are repeated (`TRY_AGAIN_WITHIN_MS`).
  */
 export async function continueSwap(
   deps: SwapDeps,

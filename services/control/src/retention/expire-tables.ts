@@ -44,7 +44,7 @@ export async function expireTables(task: ExpireTables): Promise<void> {
       await expireProfiles(task, page, `${token}:profiles:${randomUUID()}`);
       await refillProfiles(task, `received_at >= ${time(before.profiles)}`);
     }
-    // Refills once more for all identify records, because an earlier attempt can have been killed between its deletes and its refill.
+    // Refills once more, because an earlier attempt can have been killed between its deletes and its refill.
     await refillProfiles(task, '1');
   }
   for (const [table, where] of simpleTables(task)) {
@@ -78,7 +78,7 @@ function partlyExpiredVisits({ database, expiry }: Pick<ExpireTables, 'database'
   const { events } = expiry.before;
   if (events === undefined) return undefined;
   const at = time(events);
-  // A visit whose stamps can be used lasts at most 24 hours.
+  // A visit whose stamps can be used lasts at most 24 hours. The 25th hour is a reserve.
   return `INSERT INTO ${database}.visits_computed (site_id, day, session_id)
     SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM ${database}.event_rows
     WHERE site_id IN (${sitesOf(expiry)}) AND visit_stamp = 1 AND visit_started < ${at}
@@ -165,7 +165,7 @@ async function expireProfiles(task: ExpireTables, page: readonly string[], token
 
 /**
  * Fills the tables of profiles again from the identify records that were stored after the expiry began. If a user is identified while the user's
- * profile is being deleted, the statements also delete rows of this new record.
+ * profile is being deleted, `expireProfiles` also deletes rows of this new record.
  */
 async function refillProfiles(task: ExpireTables, further: string): Promise<void> {
   const { analytics, database, expiry, change } = task;

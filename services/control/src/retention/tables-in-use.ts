@@ -20,7 +20,7 @@ export function isRemovingRows(registry: Registry): boolean {
   return registry.expiry()?.phase === 'deleting' || registry.erasures().some(({ phase }) => phase === 'deleting');
 }
 
-/** Whether rows of the live tables are deleted or exchanged now. */
+/** Whether rows of the live tables may be deleted or exchanged now. Also true while a backup pauses the writers. */
 export function isReplacingRows(registry: Registry): boolean {
   return isSwapping(registry) || isRemovingRows(registry);
 }

@@ -33,7 +33,7 @@ export interface PageRequest {
 export interface TopicPage {
   /** Ordered by time, and then by partition. */
   readonly records: readonly TopicRecord[];
-  /** For each partition, the offset after the last record that was read. */
+  /** For each partition, the offset at which the next page begins. */
   readonly next: readonly number[];
   readonly scanned: number;
   /** True if all records up to `to` were read. */

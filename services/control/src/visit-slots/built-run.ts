@@ -38,7 +38,10 @@ export interface DayFact {
   readonly late: number;
 }
 
-/** Rows up to this many days before or after a day can change its visits: a visit on a built day has rows on at most two days. */
+/**
+ * A late row up to this many days before or after a day can change the visits of the day: a visit of a built day has rows on at most two days, and the
+ * late row can extend the visit to a third day.
+ */
 export const NEAR_DAYS = 2;
 
 export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}';
@@ -50,8 +53,8 @@ export const BUILDS: readonly string[] = [
   `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
 ];
 /**
- * Days with a visit that a check, an erasure or retention has added to `visits_computed`. Visits that only the stamps (docs/glossary.md) of their own
- * rows have added do not count.
+ * Days with a visit that a check, an erasure or retention has added to `visits_computed`. A visit that is in `visits_computed` only because of the
+ * stamps (docs/glossary.md) of its own rows does not count.
  */
 const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late FROM
   (

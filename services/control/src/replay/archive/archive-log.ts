@@ -23,7 +23,7 @@ export interface ArchiveLogDeps {
   readonly run: ArchiveRun;
   /** The last commit of a writer that read these segments (`run`), maybe in another process. Undefined if there is none. */
   readonly committed: Commit | undefined;
-  /** Reading ends at the first record with this raw offset (docs/glossary.md) or a higher one. */
+  /** Reading ends before the first record with this raw offset (docs/glossary.md) or a higher one. */
   readonly rawEnd: number;
   /** Resolves when the commit is durable. */
   readonly save: (commit: Commit) => Promise<void>;

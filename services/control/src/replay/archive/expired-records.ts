@@ -49,8 +49,8 @@ export function expiredChunks(
 
 /**
  * Inserts a row `expired` into the shadow tables (docs/glossary.md) for each raw offset of the chunk for which neither the live tables nor the
- * archive have a row. The tables and the list of archived ranges do not change while a replay runs, so a repeat inserts the same rows with the same
- * token.
+ * archive have a row. While a replay runs, the live tables get no more raw offsets of earlier event logs, and the list of archived ranges stays the
+ * same. So a repeat inserts the same rows with the same token.
  */
 export async function insertExpired(
   { analytics, shadow }: { readonly analytics: Pick<Analytics, 'change'>; readonly shadow: ShadowTables },

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReplayDiff, ReportSteps } from './replay-diff.ts';
 
-/** A diff that continues after the answer. */
+/** The progress of a diff that is still being computed. */
 export interface UnfinishedDiff {
   readonly steps_done: number;
   readonly steps: number;

@@ -26,8 +26,8 @@ export interface RawPlan {
 const HOUR_MS = 3600_000;
 const DAY_MS = 24 * HOUR_MS;
 /**
- * Records that expire within this time after the start (at most half of the retention) are copied, because retention could remove them before the
- * replay reads them.
+ * Records that expire within this time after the start (or within half of the retention, if that is shorter) are copied from the live tables:
+ * retention could remove these records before the replay reads them.
  */
 export const EXPIRES_SOON_MS = DAY_MS;
 /**
