@@ -81,8 +81,8 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   /** The offset of the newest checkpoint of each partition. */
   const checkpoints = new Map<number, number>();
   /**
-   * The offset of the highest checkpoint of each partition in `audit_checkpoints`. It is lower than the one in `checkpoints` until that one is
-   * stored.
+   * The offset of the highest checkpoint of each partition in the table `audit_checkpoints`. A new checkpoint is only in `checkpoints` until it is
+   * stored there.
    */
   const storedOffsets = new Map<number, number>();
   const reported = new Map<number, Reported>();

@@ -69,7 +69,7 @@ interface Books {
   readonly identify: number;
   readonly duplicate: number;
   readonly dropped: Readonly<Record<string, number>>;
-  /** The dead letters that were not redriven, or became dead letters again. */
+  /** By reason, the numbers of dead letters that were not redriven, or whose redriven record became a dead letter again. */
   readonly dead: Readonly<Record<string, number>>;
   /** The number of dead letters that were redriven. The records that were appended for this are counted under their own outcomes. */
   readonly redriven: number;

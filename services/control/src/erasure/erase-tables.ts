@@ -15,8 +15,8 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   await task.analytics.runningInsertsEnd(task.database);
   const outlived = await outlivedRows(task);
   for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
-  // An insert that was running can contain rows of other persons. The deletions above may have removed such rows, while its rows in `records` were
-  // not visible yet. After this wait, the refill below can read them from `records`.
+  // An insert that was running can contain records of other persons. The deletions above can have removed rows that views made from these records,
+  // while the records were not visible yet. After this wait, the refill below can read them.
   await task.analytics.runningInsertsEnd(task.database);
   // A build of `visit_slots` that began before the erasure may insert rows until the wait ends, so these rows are removed after the wait. No build
   // begins during an erasure.

@@ -127,7 +127,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   /**
    * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only while the erasure does not know the
    * `ends` of the log yet. After a failure, call it again. It does not remove a newer site with the same ID. There can be such a site if the erasure
-   * was already done: a process that was paused can overwrite the state of the erasure with an older state, so that it runs again.
+   * was already done: a process that was paused can overwrite the state of the erasure with an older one. Then the erasure runs again.
    */
   async function removeSite(): Promise<void> {
     const { siteId, removesSite } = own();

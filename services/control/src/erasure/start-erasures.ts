@@ -126,8 +126,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
       const erasure = open.length > 0 ? nextOf(open) : await reopen();
-      // All open erasures are checked: the one that another process carries out is not always the first, because the removal of a site changes the
-      // order.
+      // All open erasures are checked: another process can carry out any of them, because the order of `nextOf` depends on the failures in a process.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (isSwapping(registry) || registry.expiry() !== undefined) return;
       await work(erasure);

@@ -213,7 +213,7 @@ function archivedPlan(
 /** Returns why a replay from the archive cannot start, or undefined if it can. */
 async function archiveProblem({ archive, tables, shadow, eventLog }: AdminDeps): Promise<string | undefined> {
   if (archive === undefined) return NO_ARCHIVE;
-  // The archive can have segments with records that the log has lost. They must not be read as records of this log.
+  // The archive can have segments with records that the log has lost. Such records must not be read as records of this log.
   try {
     for (const { partition } of await eventLog.positions(TOPIC_ENRICHED, GROUP_ARCHIVER)) {
       await assertNoUnknownSegments(archive, eventLog, { topic: TOPIC_ENRICHED, partition });

@@ -186,7 +186,8 @@ async function reaches(
 /**
  * Returns why the tables must not be exchanged, or undefined. Each set of tables must have each record up to the positions once, and its
  * counts by outcome must include all of these records. Both sets must have the same number of records. With `mayGrow`, the shadow tables may
- * have more records of earlier logs, which the replay has read from the archive. With `mayGrow` and `undoing`, the live tables may have more.
+ * have more records of earlier logs, which the replay has read from the archive. With `mayGrow` and `undoing`, the live tables may have
+ * more of these.
  */
 async function booksProblem(
   { eventLog, analytics, shadow }: SwapDeps,

@@ -39,8 +39,8 @@ export interface DayFact {
 }
 
 /**
- * A late row up to this many days before or after a day can change the visits of the day: a visit of a built day has rows on at most two days, and the
- * late row can extend the visit to a third day.
+ * A late row up to this many days before or after a day can change the visits of the day: a visit of a built day has rows on at most two days, and
+ * the late row can extend the visit to a third day.
  */
 export const NEAR_DAYS = 2;
 

@@ -7,9 +7,9 @@ import { DAY_MS } from './slot-sql.ts';
 /** A report of a site with fewer rows is fast without slots (docs/glossary.md). */
 export const SITE_ROWS_MIN = 100_000;
 /**
- * A day is closed, and can be built, when it began at least this many days before the present day (UTC). Rows of the next two days can change its visits, so
- * these days must be over. One more day is a margin for inserts that are running. A row of these days that is stored after the build makes it
- * invalid.
+ * A day is closed, and can be built, when it began at least this many days before the present day (UTC). Rows of the next two days can change its
+ * visits, so these days must be over. One more day is a margin for inserts that are running. A row of these days that is stored after the build makes
+ * it invalid.
  */
 export const CLOSED_AFTER_DAYS = 4;
 /** Days that are older than this are not built: reports read their rows. */

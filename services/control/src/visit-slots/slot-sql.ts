@@ -152,7 +152,8 @@ WHERE skipped >= ${dayAt('from')} AND skipped < ${dayAt('to')}`,
 }
 
 /**
- * The condition for rows near the days. For example, -2: from two days before the days to two days after them. 0: the days and the day after them.
+ * The condition for rows of the days and of days near them. `days` is 0 or negative: its absolute value is the number of further days before, and
+ * also after, but at least one day after.
  */
 function rowsFrom(days: number): string {
   const after = Math.max(1, -days) * DAY_MS;

@@ -12,8 +12,8 @@ import { rawOffsetOf } from '../plan-replay.ts';
 import { CLOCKS_DIFFER_MS } from '../raw/plan-raw-replay.ts';
 
 /**
- * Archived segments of one partition of `events.enriched`, without a gap between them. `from` and `to`: the first and the last offset of the topic in
- * them.
+ * Archived segments of one partition of `events.enriched`, without a gap between them. `from` and `to`: the first and the last of
+ * their offsets in the topic.
  */
 export interface ArchiveRun {
   readonly logId: string;
@@ -41,7 +41,7 @@ export async function listRuns(
   });
 }
 
-/** Returns the part of a run that has not expired. Segments of the other part may still exist while they are being deleted. */
+/** Returns the part of a run that has not expired. Segments of the expired part may still exist while they are being deleted. */
 function remaining(run: ArchiveRun, expired: ExpiredStart | undefined): readonly ArchiveRun[] {
   if (expired === undefined || run.from > expired.next) return [run];
   return run.to < expired.next ? [] : [{ ...run, from: expired.next, rawFrom: expired.rawNext }];
