@@ -76,7 +76,7 @@ export interface ReportParts {
   readonly tables: string;
   /** The rows, joined with their visits if the report uses a dimension of visits. */
   readonly hits: string;
-  /** The condition for counted visits in `sessions`: they began in the period and pass the filters on dimensions of visits. */
+  /** The condition for counted visits: they began in the period and pass the filters on dimensions of visits. */
   readonly began: string;
   /**
    * For a breakdown: two SQL expressions over `begun`.

@@ -198,9 +198,9 @@ function isSkipped({ kind, day }: DayFact, skipped: SkippedSpan | undefined): bo
 }
 
 /**
- * The span whose rows the report does not read. It ends `SPAN_MS` before the end of the days `built`, because visits from after these days can have
- * rows there. If the period begins before the days `built`, the span begins `SPAN_MS` after their start, for the same reason. Otherwise it begins
- * `SPAN_MS` before them.
+ * The span whose rows the report does not read. It ends `SPAN_MS` before the end of the days `built`, because the visits after these days can have
+ * rows in this time. If the period begins before the days `built`, the span begins `SPAN_MS` after their start, for the same reason. Otherwise the
+ * report needs no rows before these days, so the span begins `SPAN_MS` before them.
  */
 function skippedSpan({ fromMs }: Period, built: SlotRun): SkippedSpan | undefined {
   const start = built.fromMs + (fromMs < built.fromMs ? SPAN_MS : -SPAN_MS);
