@@ -254,7 +254,7 @@ export async function openControlHarness(
       adminToken = token;
       control = makeControl();
     },
-    /** Sets the lists of sources for the enricher of a replay from raw. They apply from its next start on. */
+    /** Sets the lists of sources for the enricher of a replay from raw. They apply when this enricher starts the next time. */
     setReplayLists(lists: ReturnType<typeof loadSourceLists>) {
       replayLists = lists;
     },

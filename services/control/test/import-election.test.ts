@@ -69,8 +69,8 @@ async function openElected() {
 }
 
 /**
- * Resolves when a process accepts imports. Until then, the clock of the test advances quickly, to shorten the election. It then
- * stops, because the `fence` of the elected process fails if it takes longer than 5 s by this clock.
+ * Resolves when a process accepts imports. Until then, the clock of the test advances quickly, to shorten the election. Then the
+ * clock stops, because the `fence` of the elected process fails if it takes longer than 5 s by this clock.
  */
 async function elected({ term }: ImportElection): Promise<void> {
   const passing = setInterval(() => weir.advance(1000), 10);

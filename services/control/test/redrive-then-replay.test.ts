@@ -22,7 +22,7 @@ const list = async () => (await weir.call('GET', '/dead-letters?reason=step_fail
 
 /**
  * Makes two dead letters. A hit without a visitor ID fails again when it is redriven, and is stored at the second attempt. An event is stored at the
- * first.
+ * first attempt.
  */
 async function makeAndRedriveLetters(): Promise<void> {
   const sealer = createAddressSealer({ registry: weir.registry, randomBytes });

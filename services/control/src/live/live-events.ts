@@ -24,7 +24,7 @@ export interface LiveListener {
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;
-  /** Returns the ID of the server-sent event with which the listener gets this cursor (the position after the sent records). */
+  /** Returns the text that is sent as the ID of a server-sent event for this cursor (the position after the sent records). */
   readonly eventId: (cursor: string) => string;
   /** Returns false when the listener is not allowed to read the events any more. */
   readonly isAllowed: () => boolean;

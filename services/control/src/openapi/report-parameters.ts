@@ -26,7 +26,7 @@ const PLAIN = '[^\\\\,\\u0000-\\u001f]';
 const CHAR = `(?:${PLAIN}|\\\\[^\\u0000-\\u001f])`;
 const listOf = (value: string): string => `${value}(?:,${value}){0,${FILTER_VALUES_MAX - 1}}`;
 const EXACT_VALUES = listOf(`${CHAR}*`);
-/** The values of `contains`, `matches` and their opposites. An empty value is refused: every text contains the empty text. */
+/** For filters that refuse empty values (filter.ts). For example, a filter `contains` with an empty value would select all rows. */
 const PART_VALUES = listOf(`${CHAR}+`);
 const PROPERTY_CHAR = '(?:[^\\\\:\\u0000-\\u001f]|\\\\[^\\u0000-\\u001f])';
 const FILTER_DIMENSION = `(?:${COLUMN_DIMENSION_NAMES.join('|')}|property:${PROPERTY_CHAR}+)`;

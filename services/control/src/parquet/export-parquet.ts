@@ -76,8 +76,8 @@ export async function exportParquet(
     signal.throwIfAborted();
     if (isChanging(deps)) return stored;
     await storePart(deps, part, before, round, signal);
-    // If an erasure or expiry has begun, the file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores it
-    // again.
+    // If an erasure or expiry has begun, the file can contain a record twice: as it was, and as `erased` or `expired`. The next attempt stores the
+    // file again.
     if (isChanging(deps)) return stored;
     await fence();
     round = { ...round, after: name };

@@ -33,7 +33,7 @@ export async function showInstallation(deps: AdminDeps): Promise<Reply> {
   });
 }
 
-/** For each topic, how many records are not in the archive yet. Null if Weir does not archive. */
+/** For each archived topic, how many records are not in the archive yet. Null if Weir does not archive. */
 async function archiveView({ archive, eventLog }: AdminDeps): Promise<object | null> {
   if (archive === undefined) return null;
   const topics = [TOPIC_RAW, TOPIC_ENRICHED].map(async (topic) => {

@@ -19,7 +19,7 @@ export function defaultInterval({ fromMs, toMs }: Period): Interval {
 /**
  * Returns the start times of the buckets in Unix milliseconds, in order. The first is the start of the period. Days, weeks (from
  * Monday) and months begin with the local day. An hour begins at each full hour of the local clock, and when the clock changes.
- * A day with a clock change therefore has 23 or 25 hours, and a change of half an hour makes one hour half as long.
+ * So a change of one hour makes a day of 23 or 25 hours, and a change of half an hour makes one hour half as long.
  */
 export function bucketStarts(
   period: Period,

@@ -24,8 +24,8 @@ export interface Dimension {
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
   /**
-   * Only for filters on what a visitor has done. A row passes such a filter if its visitor has a counted row of this type in the period, and the
-   * value (`sql`) of that row matches.
+   * Only for filters on what a visitor has done: the type of the rows whose value (`sql`) is compared. The filter selects the visitors who have such
+   * a counted row with a matching value in the period. With a `_not` operator, it excludes them.
    */
   readonly doneType?: 'event' | 'pageview';
 }

@@ -58,8 +58,8 @@ export interface AskedNumbers {
 }
 
 /**
- * A report with `numbers` must run its statements with `askWithSource` (visit-source.ts). A report without `numbers` reads no slots
- * (docs/decisions/0047).
+ * With `numbers`, this function does not search for long visits: the report must run its statements with `askWithSource` (visit-source.ts), which
+ * does. Without `numbers`, the report reads no slots (docs/decisions/0047).
  */
 export async function readReportRequest(
   site: Site,

@@ -76,7 +76,7 @@ export interface ReportParts {
   readonly tables: string;
   /** The rows, joined with their visits if the report uses a dimension of visits. */
   readonly hits: string;
-  /** The condition for counted visits in `sessions`: they began in the period and pass the filters on dimensions of visits. */
+  /** The condition for counted visits: they began in the period and pass the filters on dimensions of visits. */
   readonly began: string;
   /**
    * For a breakdown: two SQL expressions over `begun`.
@@ -186,14 +186,14 @@ export function nameOfText(by: Dimension | undefined): ReportParts['begunName'] 
 export function countVisitors(key: string, isEstimate = false): string {
   return `${isEstimate ? 'uniqCombined64If(17)' : 'uniqExactIf'}(${key}, ${key} != ${NO_KEY})`;
 }
-/** The columns of `Counts` (report-metrics.ts): those from the rows and those from the visits. `sumFound` adds both. */
+/** Both constants have all columns of `Counts` (report-metrics.ts). `COUNT_HITS` has 0 for the counts of visits, `COUNT_VISITS` for those of rows. */
 export const COUNT_HITS =
   `${countVisitors('hit.visitor_key')} AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +
   "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";
 export const COUNT_VISITS =
   '0 AS visitors, sum(begun.visits) AS visits, 0 AS pageviews, 0 AS events,\n' +
   '    sum(begun.bounces) AS bounces, sum(begun.seconds) AS seconds, sum(begun.views) AS views';
-/** The sums of these columns. `visitors`: the expression that counts the visitors, if `found` has their hashes instead of their number. */
+/** The sums of these columns over a subquery `found`. `visitors`: the expression that counts the visitors, if `found` has their hashes. */
 export function sumFound(names: readonly CountName[] = COUNT_NAMES, visitors = 'sum(found.visitors)'): string {
   return names.map((name) => `${name === 'visitors' ? visitors : `sum(found.${name})`} AS ${name}`).join(', ');
 }

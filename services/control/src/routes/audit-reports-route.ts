@@ -8,8 +8,8 @@ const DAYS_DEFAULT = 3;
 export const AUDITED_DAYS_MAX = 30;
 
 /**
- * Reports read some old days from the table `visit_slots` instead of the rows. For some random days of a site, or of each site, compares these
- * reports with the same reports from the rows.
+ * For some random built days (docs/glossary.md) of a site, or of each site, compares the numbers that reports read from the table `visit_slots` with
+ * the same numbers from the rows.
  */
 export async function auditReports({ tables, registry }: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
   const sent = readParameters(http.originalUrl, ['site', 'days']);

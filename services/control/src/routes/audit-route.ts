@@ -11,7 +11,7 @@ import { isRemovingRows } from '../retention/tables-in-use.ts';
 
 /**
  * Reports whether every raw record has exactly one outcome, and whether the numbers of received and processed records agree. With the parameter
- * `since`, the raw records are compared only from the last checkpoint (docs/decisions/0044) before this time on.
+ * `since`, the raw records are compared from a checkpoint on: the last checkpoint at or before this time (docs/decisions/0044).
  */
 export async function audit({ tables, eventLog, registry, clock }: AdminDeps, { http }: AdminRequest): Promise<Reply> {
   const read = readParameters(http.originalUrl, ['since']);

@@ -159,7 +159,7 @@ function changeKeep(keep: Partial<Keep>, change: SiteFields['keep']): Partial<Ke
   return Object.fromEntries(KEEP_KINDS.map((kind) => [kind, merged[kind]]).filter(([, text]) => text));
 }
 
-/** Whether a replay is filling tables. Then `keep` must not be changed, because the replay decides with it which rows have expired. */
+/** Whether there is a replay that was not swapped or undone. It uses `keep` to decide which rows have expired, so `keep` must not be changed. */
 function isReplaying({ registry }: AdminDeps): boolean {
   const phase = registry.replay()?.state?.phase;
   return registry.replay() !== undefined && phase !== 'swapped' && phase !== 'undone';

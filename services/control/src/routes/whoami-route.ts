@@ -7,8 +7,8 @@ import { ADDRESS_HEADERS, addressAdvice } from '../pipeline/address-advice.ts';
 const HEADER_CHARS_MAX = 512;
 
 /**
- * Returns the client IP of this request, its location, and the header that contained it. Also returns the settings for proxies, advice about them,
- * and the sites that get most of their hits from one network.
+ * Returns the client IP of this request, the header that contained the IP, and the location. Also returns the settings for proxies, advice about
+ * these settings, and the sites that get most of their hits from one network.
  */
 export async function whoami(deps: AdminDeps, { http }: AdminRequest): Promise<Reply> {
   const { findClientIp, locate, singleNetworkSites, proxies } = deps;

@@ -7,7 +7,7 @@ import { isFromOtherOrigin } from './same-origin.ts';
 import { REMOVED_COOKIES, sessionCookie } from './session-cookie.ts';
 import { SESSION_SECONDS } from './sign-in.ts';
 
-/** Exchanges a valid token for a new session. A session that the request already has is not used. */
+/** Exchanges a valid token for a new session. If the request already has a session, that session stays as it is. */
 export async function beginSession(
   deps: AdminDeps,
   { body, http }: AdminRequest<{ readonly token: string }>,

@@ -111,7 +111,7 @@ test('a site keeps only what its limits say, all else is as before, and a replay
 
   // The process that carries out the expiry is ended several times.
   for (let end = 0; end < ENDS; end++) {
-    await pause(Math.random() * 800); // the fault itself is a moment in time, so here a pause is the test
+    await pause(Math.random() * 800); // the process is ended at a random moment, so this pause waits for no condition
     await weir.restartRetention();
     expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true });
   }
@@ -214,7 +214,7 @@ test('an insert that was interrupted long ago is completed: its token is forgott
   );
   const month = Number(chunk?.month);
   const kept = 'site_id, received_at, enrichment, log_id, raw_partition, raw_offset';
-  // Inserts the rows `expired` directly into `records`, so that the books lack a part: an insert into `expirations` would correct `books_sums` too.
+  // Inserts the rows `expired` into `records` and not into `expirations`: that would also correct `books_sums`, but here the books must lack a part.
   await weir.command(`INSERT INTO weir.records (outcome, reason, timestamp, ${kept})
     SELECT 'expired', 'events', timestamp, ${kept} FROM weir.records WHERE ${old} AND toYYYYMM(received_at) = ${month}`);
   const place = { month, logId: String(chunk?.log), partition: Number(chunk?.part), nth: Number(chunk?.nth) };

@@ -4,7 +4,7 @@ const GROUP = '[0-9A-Fa-f]{1,4}';
 
 /**
  * Patterns for the spellings of IPv6 addresses (RFC 4291, section 2.2). The first two patterns are for addresses without `::`, the others for
- * addresses with it. The last two are for addresses with `::` and a dotted IPv4 address.
+ * addresses with it. The last two lines of the list are for addresses with `::` and a dotted IPv4 address.
  */
 const IPV6 = [
   `(?:${GROUP}:){7}${GROUP}`,

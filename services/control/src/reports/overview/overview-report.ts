@@ -153,7 +153,7 @@ function byZone(sites: readonly Site[]): ReadonlyMap<string, readonly Site[]> {
   return zones;
 }
 
-/** The site and the part of a row: `now`, `before`, or the start of a bucket. */
+/** The key of a row in the map `found`: the site, and what the row counts. This is the period (`now`), the period before, or a bucket (its start). */
 function textOf({ site_id, is_before, is_total, bucket }: Readonly<Record<string, unknown>>): string {
   const part = Number(is_before) === 1 ? 'before' : Number(is_total) === 1 ? 'now' : startOfKey(Number(bucket));
   return `${site_id} ${part}`;

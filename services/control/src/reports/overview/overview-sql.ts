@@ -50,7 +50,7 @@ export const startOfKey = (key: number): number => key % ZONE_STEP;
  */
 const CUTS_MAX = 7_000;
 
-/** Joins the zones whose periods and buckets begin at the same moments, and leaves out zones without a site. */
+/** Joins the zones with the same periods and buckets, and leaves out zones without a site. */
 function joinZones(zones: readonly OverviewZone[]): readonly OverviewZone[] {
   const joined = new Map<string, OverviewZone>();
   for (const zone of zones) {

@@ -15,7 +15,7 @@ interface DoneScope {
   /** The conditions for the counted rows of `records` that have the type of the dimension (`doneType`). */
   readonly counted: readonly string[];
   readonly parameters: Parameters;
-  /** The days that the report reads from `visit_slots`. The list of visitors is read from `visit_slots` too for these days. */
+  /** The days that the report reads from `visit_slots`. For these days, the list of visitors is read from `visit_slots` too. */
   readonly built: BuiltRun | undefined;
 }
 

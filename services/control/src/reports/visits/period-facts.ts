@@ -36,7 +36,10 @@ const fact = (kind: DayFact['kind'] | 'computed', day: string, hits: string, lat
 const anyRow = (kind: DayFact['kind'], conditions: string): string =>
   `SELECT * FROM (${fact(kind, 'toDate(0)', '0', '0')} FROM records WHERE ${conditions} LIMIT 1)`;
 
-/** In the first two statements, `hits` is a checksum: of the visits in `visits_computed`, or of the rows of `moved_hours`. */
+/**
+ * In the first two statements, `hits` is a checksum: of the visits in `visits_computed`, or of the rows of `moved_hours`. In the first one, `late` is
+ * the number of visits that were added by a check, an erasure or retention, and not by one of their rows (`by_row`).
+ */
 const UNUSUAL: readonly string[] = [
   `${fact('computed', 'day', 'sum(checksum)', 'countIf(NOT is_by_row)')} FROM
   (

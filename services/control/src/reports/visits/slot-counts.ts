@@ -13,7 +13,7 @@ const UNION = '\n  UNION ALL\n  ';
 /** The numbers of a visit, from `begun`. */
 const OF_BEGUN = ['visits', 'bounces', 'seconds', 'views'].map((name) => `toUInt32(begun.${name}) AS ${name}`);
 const OF_SLOT = ['toUInt32(1) AS visits', 'bounces', 'seconds', 'views'];
-/** All slots of a visit have the same values in these columns, so `any` returns the numbers of the visit. */
+/** All slots of a visit with `begun` > 0 have the same values in these columns, so `any` returns the numbers of the visit. */
 const OF_VISIT = ['toUInt32(1) AS visits', 'any(bounces)', 'any(seconds)', 'any(views)'];
 const NO_VISIT = ['visits', 'bounces', 'seconds', 'views'].map((name) => `toUInt32(0) AS ${name}`);
 const HIT_COUNTS = ["toUInt32(hit.type = 'pageview') AS pageviews", "toUInt32(hit.type = 'event') AS events"];
@@ -64,8 +64,8 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
   ];
   const none = [`${NO_KEY} AS visitor_key`, 'toUInt32(0) AS pageviews', 'toUInt32(0) AS events'];
   const { withVisits = true } = scope;
-  // The condition for slots that also count their visit. One slot of each visit has `begun` = 2. But if the slots of a visit can differ, the last
-  // SELECT below counts the visits with several slots.
+  // The condition for slots that also count their visit. In the build of the day on which a visit began, one of its slots has `begun` = 2, and the
+  // others have 1. If the slots of a visit can differ, the last SELECT below counts the visits with more than one slot with `begun` > 0 (`several`).
   const counts = slots.differ ? '(begun > 0 AND NOT several)' : 'begun = 2';
   const one = [
     ...withText(slots.value),

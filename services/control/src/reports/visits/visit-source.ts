@@ -44,8 +44,8 @@ const AFTER: Span = [msAt('to', VISIT_MS_MAX - HOUR_MS), msAt('to', SPAN_MS)];
  * The statement that searches for long visits: visits with rows in the period, and rows more than a day before or after it. Consecutive rows of a
  * visit are at most a day apart, unless a client uses a session ID again later (start-visit-checks.ts flags such visits). So a long visit has rows in
  * the first or last day of the period, and in the second day beyond it. Each span is an hour longer than these days, so that periods that differ by
- * less than an hour often share the statement. The statement can therefore also find a shorter visit, or a visit whose hash is that of another
- * session. The report then reads `sessions`, which is slower but also exact.
+ * less than an hour often share the statement. So the statement can also find a shorter visit. It can also take two sessions with the same hash for
+ * one visit. In both cases, the report reads `sessions`, which is slower but also exact.
  */
 function longStatement({ siteId, period }: AskedScope, near: NearVisits, hasStart: boolean): Statement {
   const parameters = createParameters();
@@ -67,8 +67,9 @@ LIMIT 1`;
 }
 
 /**
- * ClickHouse limits a parameter to 128 KiB. If more sessions than this have moved (docs/glossary.md), or if `moved_hours` has more rows than this
- * near the period, the report does not get the sessions as a parameter: its own statement finds them.
+ * A report gets the moved sessions (docs/glossary.md) near its period as parameters, which ClickHouse limits to 128 KiB each. Instead, the statement
+ * of the report finds the sessions itself in three cases: `moved_hours` has more than `MOVED_MAX` rows near the period, more than `MOVED_MAX`
+ * sessions have moved, or `movedFragments` returns more than `FRAGMENTS_MAX` rows.
  */
 const MOVED_MAX = 3_000;
 const FRAGMENTS_MAX = 20_000;
@@ -197,9 +198,9 @@ function isSkipped({ kind, day }: DayFact, skipped: SkippedSpan | undefined): bo
 }
 
 /**
- * The span whose rows the report does not read. It ends `SPAN_MS` before the end of the days `built`, because visits from after these days can have
- * rows there. If the period begins before the days `built`, the span begins `SPAN_MS` after their start, for the same reason. Otherwise it begins
- * `SPAN_MS` before them.
+ * The span whose rows the report does not read. It ends `SPAN_MS` before the end of the days `built`, because the visits after these days can have
+ * rows in this time. If the period begins before the days `built`, the span begins `SPAN_MS` after their start, for the same reason. Otherwise the
+ * report needs no rows before these days, so the span begins `SPAN_MS` before them.
  */
 function skippedSpan({ fromMs }: Period, built: SlotRun): SkippedSpan | undefined {
   const start = built.fromMs + (fromMs < built.fromMs ? SPAN_MS : -SPAN_MS);
