@@ -51,7 +51,7 @@ const INSERT_SETTINGS = {
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 1,
   // With the value 0, ClickHouse stores an invalid escape sequence, such as an unpaired surrogate, as text, and does not refuse the row. The enricher
-  // writes no such escapes (json-text.ts).
+  // writes no such escapes (json-text.ts), so this setting is only a precaution.
   input_format_json_throw_on_bad_escape_sequence: 0,
   // A property that looks like a date stays a string.
   input_format_try_infer_dates: 0,

@@ -91,7 +91,8 @@ function overTls(tcp: Socket, options: ConnectionOptions, onConnect: () => void)
 
 /**
  * Destroys a socket and resets its connection. After a normal close, Linux continues for about 100 s to send bytes that were written but not
- * acknowledged. A request with an unknown result could then arrive after its repetition. Emits `error`, so that kafkajs rejects pending requests.
+ * acknowledged. A request with an unknown result could then arrive after its repetition. The socket emits `error`, if it is given, so that kafkajs
+ * rejects pending requests.
  */
 export function resetSocket(socket: Socket, error?: Error): void {
   // On a socket that is still connecting, `resetAndDestroy` would wait until the socket is connected.

@@ -57,8 +57,8 @@ const REFUSALS = new Map<number, { readonly type: string; readonly again: boolea
 ]);
 
 /**
- * Returns the meaning of an error code in the answer to a produce or fetch request. Returns `undefined` for a code that is not in `REFUSALS`.
- * If a produce request is answered with such a code, its records may be in the log.
+ * Returns the meaning of an error code in the answer to a produce or fetch request, or `undefined` if the code is not in `REFUSALS`. If the result
+ * for a produce request is `undefined`, its records may be in the log.
  */
 export function knownRefusal(code: number): { readonly type: string; readonly again: boolean } | undefined {
   return REFUSALS.get(code);

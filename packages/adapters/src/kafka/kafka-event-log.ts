@@ -54,7 +54,7 @@ export interface KafkaEventLog extends EventLog {
 
 interface Links {
   readonly query: KafkaLink;
-  /** The connections for appends to all topics except `events.enriched` and `events.replayed`. An HTTP client can be waiting for them. */
+  /** The connections for appends to all topics except `events.enriched` and `events.replayed`. An HTTP client can wait for these appends. */
   readonly interactive: KafkaLink;
   /** The connections for `read`, and for appends to `events.enriched` and `events.replayed`. No HTTP client waits for these appends. */
   readonly background: KafkaLink;
@@ -185,7 +185,7 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       }),
     async offsetsAtTime(topic, timeMs) {
       try {
-        // Reads the ends first. In the other order, a record that is appended between the two reads could be below the returned end.
+        // Reads the ends first. Otherwise a record appended between the two reads could be below the returned end, and the caller would miss it.
         const edges = await readEdges(queryLink, named(topic), partitions);
         const found = await readOffsetsAtTime(queryLink, named(topic), partitions, timeMs);
         return partitions.map((partition) => found.get(partition) ?? edges.get(partition)!.end);

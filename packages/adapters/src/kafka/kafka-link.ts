@@ -65,8 +65,8 @@ const keyOf = ({ nodeId, host, port }: BrokerPlace) => `${nodeId} ${host}:${port
 
 const REFRESH_PAUSE_MS = 100;
 /**
- * Metadata that are older than this are refreshed. The reason is a broker that cannot reach the controller: after its partitions got other leaders, it still
- * answers fetches without an error, but has no new records.
+ * Metadata that are older than this are refreshed. The reason is a broker that cannot reach the controller: after its partitions got other leaders,
+ * it still answers fetches without an error, but has no new records.
  */
 const METADATA_AGE_MAX_MS = 60_000;
 

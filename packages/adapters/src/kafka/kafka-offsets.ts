@@ -35,9 +35,9 @@ export function readEdges(
 }
 
 /**
- * Resolves with true if a partition of the topic has ever had a record, also if retention has removed this record. Closes the link. Partitions
- * without a leader cannot be read: if no other partition has had a record, rejects with `event_log_unavailable`. Otherwise rejects with kafkajs's
- * error.
+ * Resolves with true if a partition of the topic has ever had a record, also if retention has removed this record. Closes the link. Rejects with
+ * `event_log_unavailable` if some partitions have no leader and the other ones have never had a record. Rejects with kafkajs's error if the brokers
+ * do not answer.
  */
 export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boolean> {
   try {
@@ -54,7 +54,7 @@ export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boo
   }
 }
 
-/** Resolves with the lowest offset of each partition that was appended at or after `timeMs`; `undefined` for a partition without one. */
+/** Resolves with the offset of the first record of each partition that was appended at or after `timeMs`; `undefined` if there is none. */
 export async function readOffsetsAtTime(
   link: KafkaLink,
   topic: string,

@@ -50,8 +50,8 @@ function allocateLockFile(path: string): void {
 }
 
 /**
- * Writes zeros to the holes of the file. Files from earlier versions of Weir have holes: if a transaction allocates and frees the same page, LMDB
- * does not write this page.
+ * Writes zeros to the holes of the file. LMDB does not write a page that one transaction allocates and frees. Earlier versions of Weir did not
+ * fill the file with zeros before LMDB used it, so their files have a hole at each such page.
  */
 async function fillHoles(path: string): Promise<void> {
   const file = await open(path, 'r+');

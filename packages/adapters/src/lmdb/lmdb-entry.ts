@@ -9,8 +9,8 @@ import { compressSync, uncompressSync } from 'lz4-napi';
 export type EntryKey = [topic: string, partition: number, firstOffset: number, count: number, appendedAt: number];
 
 /**
- * The maximum size of an entry with several records. A larger record has its own entry. LMDB stores an entry in consecutive pages, and
- * for larger entries it would find enough consecutive free pages less often.
+ * The maximum size of an entry with several records, before compression and without the headers of its last record. A larger record has its own
+ * entry. LMDB stores an entry in consecutive pages, and for larger entries it would find enough consecutive free pages less often.
  */
 export const ENTRY_BYTES_MAX = 256 * 1024;
 

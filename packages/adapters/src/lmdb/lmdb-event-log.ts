@@ -38,7 +38,10 @@ export interface LmdbEventLogConfig {
    * Returns undefined for topics without such a group.
    */
   readonly readerOf?: (topic: string) => string | undefined;
-  /** The maximum number of bytes (of values) that wait to be written. Appends above this limit are refused. Default: 64 MiB. */
+  /**
+   * The maximum number of bytes (of values) that wait to be written. Records above this limit are refused. Exception: if no record waits, a record of
+   * any size is accepted. Default: 64 MiB.
+   */
   readonly pendingBytesMax?: number;
   /** Appends are refused while `shortage()` returns a reason. */
   readonly disk?: DiskSpace | undefined;
@@ -120,7 +123,10 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
 
   const refusal = (): string | undefined => (closed ? 'the log is closed' : config.disk?.shortage());
 
-  /** Counts bytes as unwritten until `release`. If this would exceed `pendingBytesMax`, counts nothing and returns false. */
+  /**
+   * Counts bytes as unwritten until `release`. If other bytes are unwritten and the sum would exceed `pendingBytesMax`, counts nothing and returns
+   * false.
+   */
   function reserve(bytes: number): boolean {
     if (pendingBytes > 0 && pendingBytes + bytes > pendingBytesMax) return false;
     pendingBytes += bytes;

@@ -78,7 +78,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     return found?.isFile() ? `${found.ino}-${found.mtimeNs}` : undefined;
   }
 
-  /** Replaces the file if it has the expected version. Because of the lock, only one process at a time does this in the folder. */
+  /** Replaces the file if it has the expected version. If the file system has locks, only one process at a time does this in the folder. */
   async function ifVersion(expected: string, temporary: string, path: string): Promise<boolean> {
     const lock = await lockFolder(dirname(path));
     try {

@@ -23,7 +23,7 @@ export interface RedisConnection {
   close(): void;
 }
 
-/** A command that takes longer is rejected, so that it does not delay HTTP requests. Redis is only a cache. */
+/** A command that takes longer is rejected, so that it does not delay HTTP requests. */
 export const COMMAND_TIMEOUT_MS = 700;
 const CONNECT_TIMEOUT_MS = 500;
 /** If a connection with waiting commands receives no data for this time, ioredis closes it and rejects the commands. */
@@ -55,7 +55,7 @@ export function connectRedis(config: RedisConfig): RedisConnection {
 }
 
 /**
- * Reconnects in two cases in which ioredis stops although the client was not closed. First case: a Sentinel announces a new master while the
+ * Reconnects in two cases in which ioredis does not, although `close` was not called. First case: a Sentinel announces a new master while the
  * client requests the address of the master. The status is then `end`. Second case: the last connection to a Cluster ends while the client
  * resolves host names. The status is then `close`. Returns a function that stops the retries.
  */

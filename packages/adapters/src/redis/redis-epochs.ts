@@ -41,7 +41,7 @@ export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 
  * - Before the first key of a site is inserted in an epoch, a mark with the epoch is written to the server of the site.
  * - A flag says that a client has begun to write this mark. The flag is on the server that has the record of the epoch.
  * - If the flag is set and the mark is missing for `MARK_MISSING_MS`, the server of the site has lost its keys, and the epoch ends.
- * The Redis keys of partition state contain the epoch. So in a cluster, the partition state begins empty in each new epoch.
+ * In a cluster, the Redis keys of partition state contain the epoch. So the partition state begins empty in each new epoch.
  */
 export function createRedisEpochs(
   client: RedisClient & RedisScripts,

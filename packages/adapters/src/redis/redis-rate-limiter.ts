@@ -24,8 +24,9 @@ interface Blocked {
 }
 
 /**
- * Counts in Redis, for all processes together. While Redis is unavailable, counts in this process only, for at most `keysMax` keys. Redis
- * stores only hashes of client IPs. They depend on the salt of the day, so a window of a client IP ends at 00:00 UTC at the latest.
+ * Counts in Redis, for all processes together. While Redis is unavailable, counts in this process only, for at most `keysMax` keys. The keys of
+ * the bucket `collect` are client IPs. Redis stores only their hashes, which depend on the salt of the day. So their windows end at 00:00 UTC at
+ * the latest.
  */
 export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
   const { clock, salt, keyPrefix = 'weir:' } = config;
@@ -52,7 +53,7 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     return limiter;
   }
 
-  /** The key for Redis. `undefined` for a client IP while there is no salt: Redis must not get the client IP without a hash. */
+  /** The key for Redis. `undefined` for a client IP of `collect` while there is no salt: Redis must not get the client IP without a hash. */
   function storedKey(bucket: RateLimitBucket, key: string): string | undefined {
     if (bucket !== 'collect') return key;
     const today = salt();

@@ -88,8 +88,8 @@ redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. server())
 return 1`;
 
 /**
- * Each Redis key after KEYS[1] belongs to one idempotency key. Its value is the list of the first-seen records, one per window and at most eight:
- * `<record> <received_at> <record> …`. Older ones are kept for old records that are processed again, which must get the same result as before.
+ * Each Redis key after KEYS[1] belongs to one idempotency key. Its value lists the first record of each window with this key, at most eight:
+ * `<record> <received_at> <record> …`. Earlier windows stay in the list because an old record can be processed again, and must get the same result.
  * ARGV: epoch, window, time to live, then received_at and record for each key.
  */
 const INSERT_FIRST_SEEN = `${WITHIN_EPOCH}
@@ -115,7 +115,7 @@ for i = 1, #KEYS - 1 do
 end
 return out`;
 
-/** Has the same arguments as INSERT_FIRST_SEEN. The new record replaces all first-seen records within its window. */
+/** Has the same arguments as INSERT_FIRST_SEEN. The new record replaces all listed records within its window. */
 const OVERWRITE_FIRST_SEEN = `${WITHIN_EPOCH}
 for i = 1, #KEYS - 1 do
   local key, at, holder = KEYS[i + 1], tonumber(ARGV[2 * i + 2]), ARGV[2 * i + 3]

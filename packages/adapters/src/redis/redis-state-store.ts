@@ -19,7 +19,7 @@ export interface RedisStateStoreConfig extends RedisConfig {
   readonly keyPrefix?: string;
   /**
    * The longest time between the receipt and the processing of a raw record: the retention of `events.raw` (RAW_RETENTION_HOURS). First-seen keys
-   * (docs/glossary.md) are kept this long after the window of idempotency keys. Default: 72 h.
+   * (docs/glossary.md) are kept for the window of idempotency keys (24 h) plus this time. Default: 72 h.
    */
   readonly processingLagMaxMs?: number;
 }
@@ -28,8 +28,8 @@ export interface RedisStateStore extends StateStore {
   /** Resolves with one sentence for each setting of the server that breaks exactly-once. Call it every minute. */
   drift(): Promise<readonly string[]>;
   /**
-   * Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not report its time. In this case, only the
-   * clock of the host decides when daily salts (docs/glossary.md) are removed.
+   * Resolves with the time of the server in Unix milliseconds, or with `Infinity` if the server does not report its time. The enricher removes
+   * expired daily salts (docs/glossary.md) by the earlier of its own time and this time. So with `Infinity`, only its own time counts.
    */
   serverTime(): Promise<number>;
   /** Removes all keys of the store. Resolves when they are removed. */
@@ -39,8 +39,8 @@ export interface RedisStateStore extends StateStore {
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
 /**
  * How long Redis keeps the applied offset of a partition (the offset in `events.raw` up to which its state was applied) after the last write of the
- * state. When the applied offset has expired, the enricher rebuilds the state from the records of the last day, or from all records if a partition
- * lags.
+ * state. When the applied offset has expired, the enricher rebuilds the state from the records of the last day. If a partition lags by more than
+ * ten minutes, it uses all records.
  */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 

@@ -11,7 +11,7 @@ export interface EraseAgain {
   readonly folder: string;
   /** All tombstones (docs/glossary.md) of the installation that was backed up. Erasures that are newer than this list cannot be repeated. */
   readonly tombstones: readonly Tombstone[];
-  /** When the backup was begun, in Unix milliseconds. The tables of the backup can contain rows of erasures that ended later. */
+  /** When the backup was begun, in Unix milliseconds. If an erasure ended later, the tables of the backup can still contain its rows. */
   readonly begunAt: number;
 }
 
@@ -48,8 +48,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
       const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);
       const { phase, archiveEnds } = registry.erasure(erasureId) ?? {};
       const erasure = erasureOf(erasureId, parts);
-      // An erasure in the phase `archive` may not have erased all of its records from the archive. It keeps `archiveEnds`, so that it erases the
-      // archive again.
+      // An erasure in the phase `archive` may not have erased all of its records from the archive. It keeps `archiveEnds` (the offsets that must be
+      // archived before), so that it erases the archive again.
       await registry.putErasure(
         phase === 'archive' && archiveEnds !== undefined ? { ...erasure, archiveEnds } : erasure,
       );

@@ -33,8 +33,8 @@ const madeId = (site: string, visitor: string, start: number): string =>
   `s_${hash('sha256', `${site}\0${visitor}\0${Math.floor(start / HALF_HOUR_MS)}`, 'hex').slice(0, 32)}`;
 
 /**
- * The rows of a visitor: two sessions, the session `named-…` with all kinds of rows, and a server event with another session ID. For every third
- * visitor, a late hit joins the first two sessions.
+ * The rows of a visitor: two sessions, the session `named-…` with rows of different kinds, and a server event with another session ID. For every
+ * third visitor, a late hit joins the first two sessions.
  */
 function rowsOf(site: string, nth: number): readonly RowFields[] {
   const visitor = `v${nth}`;

@@ -174,7 +174,7 @@ describeLive('kafka', (brokers) => {
     const event = () => sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: { name: 'x' } });
     await deleteTopic(`${prefix}${RAW}`);
     await createRaw(prefix);
-    // Three processes write this line once: the main process and both gateway processes.
+    // Each of the three processes writes this line once: the main process and both gateway processes.
     const line = `"msg":"${prefix}${RAW} was deleted and created again`;
     await eventually('all processes to find it', () => output().split(line).length - 1 === 3);
     // Each request uses its own connection, so both gateway processes receive requests.

@@ -49,7 +49,7 @@ log.dirs=${join(first.dir, 'second')}
   const admin = adminOf(first.address);
   await admin.connect();
   await eventually('two brokers', async () => (await admin.describeCluster()).brokers.length === 2, START_WITHIN_MS);
-  // A broker is a member of the cluster before it listens. Clients can send requests for the controller to any member, so it must answer.
+  // A broker is a member of the cluster before it listens. Clients send requests for the controller to any member, so the second broker must listen.
   await eventually('the second broker answers', async () => {
     const own = adminOf(`127.0.0.1:${port}`);
     await own.connect();

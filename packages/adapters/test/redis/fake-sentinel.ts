@@ -7,7 +7,7 @@ export interface FakeSentinel {
   holdAnswers(): void;
   /** Resolves when a request for the address of the master waits for its answer. */
   asked(): Promise<void>;
-  /** Announces a new master. Resolves when the subscriber has closed its connection, so it has processed the message. */
+  /** Announces a new master. Resolves when the subscriber closes its connection, which shows that it has processed the message. */
   announceMaster(): Promise<void>;
   releaseAnswers(): void;
   stop(): void;

@@ -4,13 +4,13 @@ import type { RunOutcome } from './append-run.ts';
 /** Detects that a topic was deleted and created again while this process appends to it: the new topic has another ID, and its offsets begin at 0. */
 export interface ReplacedTopic {
   /**
-   * Appends `count` records with `append`. If they get lower offsets than earlier records, the topic was replaced. The outcome is then `unknown`,
-   * because the records are in the new topic. All later appends of this process are then refused.
+   * Appends `count` records with `append`. If they get lower offsets than earlier records, the topic was replaced or has lost records. Their outcome
+   * is then `unknown`, because they are stored, but with offsets that other records had. All later appends of this process are refused.
    */
   append(partition: number, count: number, append: () => Promise<RunOutcome>): Promise<RunOutcome>;
   /** `id`: the present ID of the topic. If the topic had another ID when the log was created, all later appends of this process are refused. */
   compare(id: string | undefined): void;
-  /** Why appends are refused. Undefined if the topic was not replaced. */
+  /** Why appends are refused; undefined if they are not. */
   problem(): string | undefined;
 }
 

@@ -17,8 +17,8 @@ interface FirstSeen {
 }
 
 /**
- * The maximum number of first-seen records per idempotency key. A key has one first-seen record in each window of `windowMs`. Older ones are kept
- * for old records that are processed again: such a record must get the same result as before.
+ * The maximum number of first-seen records per idempotency key. A key has one first-seen record in each window of `windowMs`. Those of earlier
+ * windows are kept because an old record can be processed again, and must get the same result as before.
  */
 const RECORDS_PER_KEY_MAX = 8;
 

@@ -25,7 +25,10 @@ export interface LogForThreadDeps {
   readonly commitStore: (topic: string, group: string, partition: number) => CommitStore;
   /** Returns the reason why the log accepts no append now; undefined if it accepts appends. */
   readonly refusal: () => string | undefined;
-  /** Counts bytes as unwritten until `release`. If this would exceed the limit of unwritten bytes, counts nothing and returns false. */
+  /**
+   * Counts bytes as unwritten until `release`. If other bytes are unwritten and the sum would exceed the limit of the log, counts nothing and returns
+   * false.
+   */
   readonly reserve: (bytes: number) => boolean;
   readonly release: (bytes: number) => void;
 }
