@@ -137,8 +137,8 @@ export const VISIT_ATTRIBUTES: readonly (readonly [stamp: RecordsColumn, ofSessi
 
 /**
  * The highest expected number of consecutive repeats. After a crash, the enricher can append the outcomes of one batch (at most 1,024) a
- * second time, and there can be several crashes. Among this many consecutive records of a partition of `events.enriched`, the record with
- * the highest raw offset (docs/glossary.md) is therefore not a repeat.
+ * second time, and there can be several crashes. Of this many consecutive records of a partition of `events.enriched`, at least one is not a
+ * repeat. So the highest raw offset (docs/glossary.md) among them is higher than those of all records before them.
  */
 export const REPEATS_MAX = 16_384;
 
