@@ -62,7 +62,7 @@ export class Weir {
     return this.#outbox.add({ id, kind: 'event', body });
   }
 
-  /** Queues an identity. Events that are tracked later are sent later, so that they link to this user. */
+  /** Queues an identity. Events that are tracked later are sent later: Weir gives an event with only a user ID the visitor of an earlier identity. */
   identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
     const { paymentCustomerId, ...rest } = fields;
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };
