@@ -18,7 +18,7 @@ export type DependencyErrorCode =
   | 'analytics_refused'
   /** Rows are missing in ClickHouse although it confirmed them. */
   | 'analytics_damaged'
-  /** ClickHouse's tables now have another generation, or are being exchanged. Nothing was stored: read the generation again. */
+  /** The tables were exchanged for another generation (docs/glossary.md), or are being exchanged. Nothing was stored: read the generation again. */
   | 'generation_changed'
   /** The folder or bucket cannot be reached, is full or is overloaded. */
   | 'object_store_unavailable'

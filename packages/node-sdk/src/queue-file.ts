@@ -65,7 +65,7 @@ export function openQueueFile(path: string): OutboxStore {
   };
 }
 
-/** Ignores a line that a crash or a full disk has cut off: its call was never accepted. */
+/** Ignores a line that a crash or a full disk has cut off. A cut call was never accepted. A call whose line with the ID is cut is sent again. */
 function parseLine(line: string): QueuedCall | { readonly done: string } | undefined {
   if (line === '') return undefined;
   try {

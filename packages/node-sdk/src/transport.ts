@@ -1,6 +1,6 @@
 /**
- * The result of an attempt. After `retry` the call can be sent again, after `refused` it cannot. `fits` is in the result if the response
- * has headers about the rate limit: the number of events that are left now (`retry`), or the limit itself (`refused`).
+ * The result of an attempt. After `retry`, the same request can succeed later. After `refused`, it fails again. `fits` is in the result if the
+ * response has headers about the rate limit: the number of events that are left now (`retry`), or the limit itself (`refused`).
  */
 export type Attempt =
   | { readonly outcome: 'done'; readonly json: unknown; readonly afterMs?: number }

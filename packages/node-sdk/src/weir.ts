@@ -55,14 +55,14 @@ export class Weir {
 
   /** Queues an event. Returns false if it was not accepted; `onError` then receives the reason. */
   track(name: string, fields: EventFields = {}): boolean {
-    // The ID is not the idempotency key, because the queue file would store only one of several events with the same ID.
+    // A key from the caller is not used as the ID: several events can have the same key, and the queue file stores only one event for each ID.
     const id = crypto.randomUUID();
     // Weir treats an empty key as no key, so that a retry would store the event twice.
     const body = toEventBody(name, fields, fields.idempotencyKey || id, this.#clock());
     return this.#outbox.add({ id, kind: 'event', body });
   }
 
-  /** Queues an identity. Events that are tracked later are sent later, so that they link to this user. */
+  /** Queues an identity. Events that are tracked later are sent later: Weir gives an event with only a user ID the visitor of an earlier identity. */
   identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
     const { paymentCustomerId, ...rest } = fields;
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };

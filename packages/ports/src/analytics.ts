@@ -15,8 +15,8 @@ export interface Analytics {
   /**
    * Resolves when all lines are stored durably in `records`, as one block, and in every view's target table.
    * Calling it again with the same token and the same bytes changes nothing. After `analytics_unavailable` the rows may be
-   * stored, now or later. After `analytics_refused` none of them is stored. Rejects with `generation_changed` if the tables
-   * have another generation than the batch; then none of the lines is stored.
+   * stored, now or later. After `analytics_refused` none of them is stored, with one exception: if a view refused a row, `records` can have all
+   * rows. Rejects with `generation_changed` if the tables have another generation than the batch; then none of the lines is stored.
    */
   insertRecords(batch: RecordsBatch): Promise<void>;
 
@@ -83,7 +83,7 @@ export interface RecordsBatch {
   readonly columns: readonly string[];
   /** JSONCompactEachRow: one record per line, each line ends in \n. */
   readonly lines: readonly Uint8Array[];
-  /** `records:<log_id>:<partition>:<from>-<to>:<version>` */
+  /** `records:<log_id>:<partition>:<from>-<to>:<version>`: the first and the last raw offset, and the version of the column list. */
   readonly token: string;
   /** The batch is stored only if the tables have this generation. If it is undefined, the batch is stored in tables of any generation. */
   readonly generation: number | undefined;

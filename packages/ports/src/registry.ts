@@ -195,9 +195,9 @@ export interface Erasure {
    */
   readonly finishedAt?: number;
   /**
-   * After a loss of power, the embedded ClickHouse moves damaged parts of tables to the folder `detached`, and Weir moves parts of inserts that
-   * were never acknowledged to it. Parts that were in it at the end of the erasure can contain erased rows. This is the time (Unix milliseconds) at
-   * which Weir will have removed the last of them. Undefined if there were none.
+   * The folder `detached` can contain parts of tables with erased rows: after a loss of power, the embedded ClickHouse moves damaged parts to this
+   * folder, and Weir moves the parts of unacknowledged inserts to it. `detachedUntil` is the time (Unix milliseconds) at which Weir will have removed
+   * the last part that was in the folder at the end of the erasure. Undefined if there was none.
    */
   readonly detachedUntil?: number;
   /**
@@ -234,7 +234,7 @@ export interface ParquetErasure {
   readonly left: number;
 }
 
-/** A running removal of rows that are older than their sites keep them. There is at most one at a time. */
+/** A removal of old rows that is in progress: rows that are older than the limits of their sites. There is at most one at a time. */
 export interface Expiry {
   readonly expiryId: string;
   /** The IDs of sites that keep their rows for the same time. The empty ID stands for records without a site. */

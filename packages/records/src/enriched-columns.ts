@@ -14,5 +14,5 @@ export const ENRICHED_COLUMNS: Readonly<Record<number, Readonly<Record<string, C
   ]),
 );
 
-/** One outcome of `events.enriched`. Records of version 1 do not have the columns `visit_…` (the stamp of the row). */
+/** One outcome of `events.enriched`. Records of version 1 do not have the columns `visit_…`. */
 export type EnrichedEvent = ColumnsOfLine;

@@ -7,8 +7,8 @@ export type Globs = string;
 export interface Options {
   readonly site: string;
   /**
-   * Default: `api/collect`. It can also be a path of COLLECT_PATHS, or several endpoints, separated by spaces: if one cannot be reached,
-   * the snippet tries the next one.
+   * Default: `api/collect`. It can also be a path of the setting COLLECT_PATHS (docs/operations.md), or several endpoints, separated by
+   * spaces: if one cannot be reached, the snippet tries the next one.
    */
   readonly endpoint?: string;
   /** The base of relative endpoints: the address of the script. For the module the default is the address of the page. */

@@ -17,7 +17,7 @@ export interface Queue {
 
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-/** The pause without Retry-After. If all endpoints have failed N times in a row, the pause is N times as long. */
+/** Without Retry-After, the pause is `floor(consecutive failures / number of endpoints)` times as long. */
 const WAIT_SECONDS = 3;
 /** Upper limit of the pause, also with Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;

@@ -22,7 +22,7 @@ export interface WeirCore {
    * is sent as `first_name`, with a warning in the console.
    */
   identify(userId: string, fields?: Properties, proof?: IdentityProof): void;
-  /** Empty in cookieless mode, after `optOut`, and if the page is not counted. */
+  /** Empty in cookieless mode, after `optOut`, if the option `privacy` forbids hits, and if the page is not counted. */
   getVisitorId(): string;
   getSessionId(): string;
 }

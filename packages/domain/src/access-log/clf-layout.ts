@@ -3,7 +3,7 @@ import { normalizeIp } from '../net/ip-address.ts';
 /** The fields before the time: `plain` is `client ident user`, `vhost` is `host client ident user`, `ovh` is `client host user`. */
 export type ClfLayout = 'plain' | 'vhost' | 'ovh';
 
-/** The fields of a line before its time: the first, the second, and the rest. User names can contain spaces. */
+/** The fields of a line before its time. `rest`: all fields after the second one as one text, because a user name can contain spaces. */
 export interface ClfHead {
   readonly first: string;
   readonly second: string;
@@ -20,7 +20,7 @@ const UNNAMED_HOST = /^(?:-|_|\*|_default_)$/;
 
 /**
  * Guesses the layout of a line from its fields. It is `plain` unless the second field is an address or a host name with a dot: the ident of
- * a user almost never looks like that.
+ * a user almost never looks like that. A `vhost` line has one field more than an `ovh` line.
  */
 export function clfLayoutOf({ first, second, rest }: ClfHead): ClfLayout {
   // A comma means that the line begins with a list of addresses (X-Forwarded-For). The first address is the client.

@@ -4,8 +4,8 @@ import { type ClfHead, type ClfLayout, clfLayoutOf, virtualHost } from './clf-la
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
 /**
- * Only the user agent can contain unescaped quotes (some servers do not escape them). It then ends at the last quote of the line.
- * If the line was cut off within the user agent, the part before the cut is read.
+ * Some servers do not escape quotes in the user agent. If no space follows the first of these quotes, the user agent ends at the last quote
+ * of the line. Otherwise it ends at the first one. If the line was cut off within the user agent, the part before the cut is read.
  */
 const LINE = new RegExp(
   `^(\\S+) (\\S+) (.{1,256}?) \\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}) (?:\\S+)(?: ${QUOTED} (?:${QUOTED}(?= |$)|"(.*)"|"([^"]*)$))?`,

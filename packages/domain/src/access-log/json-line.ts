@@ -3,7 +3,7 @@ import { readLogTime } from './access-log-time.ts';
 import { dashIsEmpty, readRequest } from './clf-line.ts';
 
 /**
- * The names under which each field is read. If a line has several of them, the first one in the list counts. A dot separates
+ * The names under which each field is read. The first name in the list whose value is a number or a text that is not empty counts. A dot separates
  * the name of an object from the name of a field in it. The names cover nginx's variables, Caddy's access log, and the usual
  * JSON layouts of Apache and Traefik. Only the time and the target are required; a missing method counts as GET and a missing
  * status as 200.

@@ -58,8 +58,8 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   paid: 'ads',
 };
 /**
- * If the second list (`further`) calls a source `search` or `social`, and Weir's own list has a source with this name and one of the kinds
- * in this set, then Weir's own source is used. For example, YouTube is `video` in Weir's list and `social` in the second list.
+ * A source can be in both lists, with different kinds: YouTube is `video` in Weir's own list and `social` in the second one (`further`). If it is
+ * `search` or `social` in the second list, and its kind in Weir's own list is in this set, then Weir's own entry is used.
  */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 
@@ -69,8 +69,9 @@ interface PathSource {
 }
 
 /**
- * Compiles the lists. A lookup compares paths before hosts. For both, it compares Weir's own entries first, and exact hosts before
- * domains. `publicSuffixOf` returns `co.uk` for www.google.co.uk, and `undefined` if the host has no public suffix.
+ * Compiles the lists. The lookup of a page tries, in this order: Weir's own paths, the paths of the second list, Weir's own exact hosts,
+ * Weir's own domains, the hosts of the second list, the labels of webmail services. `publicSuffixOf` returns `co.uk` for www.google.co.uk,
+ * and `undefined` if the host has no public suffix.
  */
 export function createSources(
   { own, byHost: further, webmailLabels, paidTags }: SourceLists,

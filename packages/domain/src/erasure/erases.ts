@@ -4,8 +4,8 @@ import { type ErasableRecord, erasureHash, readEntry, type Span, type Tombstone 
 export interface Erases {
   record(record: ErasableRecord): boolean;
   /**
-   * Whether a dead letter is erased. `texts` are the strings of its payload. The result is true if one string is the ID of the site, and the
-   * whole site is erased or another string is an erased ID.
+   * Whether a dead letter is erased. `texts` are the strings of its payload. One of them must be the ID of the site. In addition, the whole
+   * site must be erased, or one of the strings must be an erased ID.
    */
   letter(texts: readonly string[], receivedAt: number): boolean;
 }

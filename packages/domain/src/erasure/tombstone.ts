@@ -28,7 +28,7 @@ export interface Tombstone {
  * - `d`: a device, which is a visitor that was linked to an erased user. Its records are erased unless they name a user.
  * - `u`: a user. All records that name it are erased.
  * - `c`: a payment customer of an erased user. All rows that name it are erased.
- * - `p`: the profile ID of an erased user. Stored rows of the user contain it.
+ * - `p`: the profile ID of an erased user. Stored rows that contain it are erased.
  */
 export type ErasureKind = 'v' | 'd' | 'u' | 'c' | 'p';
 

@@ -120,7 +120,7 @@ const KEY_HEADER = 'Idempotency-Key';
 const KEY_NAMES = ['idempotency_key', ...schema.properties.idempotency_key['x-aliases']];
 const PROPERTIES_NAMES = ['properties', ...schema.properties.properties['x-aliases']];
 
-/** The name under which a field was sent, for error messages. Only for fields whose empty text counts as not sent. */
+/** The first of these names that was sent with a value other than null and an empty text, for error messages. */
 function nameOf(body: JsonObject, names: readonly string[]): string {
   return names.find((name) => (body[name] ?? '') !== '') ?? names[0] ?? '';
 }

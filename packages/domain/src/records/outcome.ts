@@ -28,7 +28,7 @@ export type ErasedReason = 'forgotten';
 export type DeadReason =
   /** The record's bytes are not a record that this version can read. */
   | 'unreadable'
-  /** A step threw an error, which is a bug in Weir. The dead letter keeps the payload of the record. */
+  /** A processing step of the enricher threw an error, which is a bug in Weir. The dead letter keeps the payload of the record. */
   | 'step_failed'
   /** ClickHouse refused the row. */
   | 'row_refused';

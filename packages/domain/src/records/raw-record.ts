@@ -95,8 +95,8 @@ export function decodeRawRecord(bytes: Uint8Array): RawRecord {
 const BODY_KEY = ',"body":';
 
 /**
- * Returns a raw record (JSON) with an empty `sealedIp`: the archive must not contain addresses of clients. The text of the body is not
- * changed. A value that is not a raw record is returned unchanged, because the enricher makes a dead letter of it.
+ * Returns a raw record (JSON) with an empty `sealedIp` and without `ip`: the archive must not contain addresses of clients. The text of the
+ * body is not changed. A value that is not a raw record is returned unchanged, because it has no envelope.
  */
 export function withoutSealedAddress(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

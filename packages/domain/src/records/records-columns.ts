@@ -21,8 +21,8 @@ import {
  *   - `row` of a server event: `{user_visitor?: true, visit_session?: true, number?}`. `user_visitor`: the event had no visitor ID, and
  *     got the visitor of its user. `visit_session`: the event had no session ID, and got the session of the visit. `number`: the text
  *     of a value that was sent as a JSON number which a Float64 rounds.
- *   - any outcome of a redriven record has the last field `redriven: {log, partition, offset, attempt, at}` (redriven.ts).
  *   - any other `row`: `{session_moved: true}` if earlier rows of its visitor contain the old ID of a session whose ID has changed.
+ *   For each outcome of a redriven record, the last field is `redriven: {log, partition, offset, attempt, at}` (redriven.ts).
  */
 const COLUMNS_OF_VERSION_1 = [
   'outcome',
@@ -137,8 +137,8 @@ export const VISIT_ATTRIBUTES: readonly (readonly [stamp: RecordsColumn, ofSessi
 
 /**
  * The highest expected number of consecutive repeats. After a crash, the enricher can append the outcomes of one batch (at most 1,024) a
- * second time, and there can be several crashes. Among this many consecutive records of a partition of `events.enriched`, the record with
- * the highest raw offset (docs/glossary.md) is therefore not a repeat.
+ * second time, and there can be several crashes. Of this many consecutive records of a partition of `events.enriched`, at least one is not a
+ * repeat. So the highest raw offset (docs/glossary.md) among them is higher than those of all records before them.
  */
 export const REPEATS_MAX = 16_384;
 

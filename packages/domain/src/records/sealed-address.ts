@@ -28,7 +28,7 @@ const COUNTER_END = 2 ** 32;
 /** A keystream is computed in windows of this many blocks. A window has 16 KiB. */
 const WINDOW_BLOCKS = 1024;
 const ZEROS = Buffer.alloc(WINDOW_BLOCKS * BLOCK_BYTES);
-/** The windows that an opener caches. The cache can hold twice as many, so this is at most 4 MiB. */
+/** The size of an opener's cache of windows. A `BoundedCache` holds at most twice its size: 256 windows, 4 MiB. */
 const WINDOWS_MAX = 128;
 const KEYS_MAX = 8;
 

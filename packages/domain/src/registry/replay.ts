@@ -49,15 +49,15 @@ export interface ReplayStart {
   readonly rawEnd: number;
 }
 
-/** A part of the table `records` that is copied with one insert. */
+/** Rows that one insert adds to the shadow table `records`: copies of rows of the live table or, if `isExpired`, new rows. */
 export interface ReplayChunk {
   readonly logId: string;
   readonly partition: number;
-  /** `toYYYYMM(received_at)` */
+  /** `toYYYYMM(received_at)`; 0 if `isExpired`. */
   readonly month: number;
   /** The number of the chunk within its partition: its first raw offset divided by the size of a chunk. */
   readonly nth: number;
-  /** True if the chunk contains rows with the outcome `expired`, for records that have expired in the archive. Such chunks come after all others. */
+  /** True if the rows are new, with the outcome `expired`, for records that have expired in the archive. Such chunks come after all others. */
   readonly isExpired?: true;
 }
 
@@ -136,7 +136,7 @@ export interface SwapPosition {
 export interface ReplaySwap {
   /** The number of the request that pauses the writers for this swap (`WritersPause` in packages/ports/src/registry.ts). */
   readonly number: number;
-  /** The generation that the live tables have after the swap. */
+  /** The number of the set of tables (the generation) that is live after the swap. */
   readonly generation: number;
   /** Unix milliseconds. Absent in swaps that an older version of Weir has begun. */
   readonly begunAt?: number;
