@@ -76,7 +76,7 @@ const CHECKSUMS = 'checksums.txt';
 /**
  * Makes a backup while everything runs. The tables are frozen before the log is copied, so the copied log has every record that the
  * tables have. After a restore, the writer inserts the records that the tables lack. The writer's commits in the log are newer than
- * the tables, so a restore deletes them. The writer then continues after the highest raw offset (docs/glossary.md) in the tables. The
+ * the tables, so a restore deletes these commits. The writer then continues after the highest raw offset (docs/glossary.md) in the tables. The
  * state store is not copied, because it is a cache of the log.
  */
 export async function createBackup(options: CreateBackupOptions): Promise<BackupResult> {
