@@ -137,7 +137,7 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
 
 /**
  * Keeps `keep` backups and deletes the older ones. Always keeps `made`, the new backup: backups that were made with a wrong clock can have newer IDs.
- * Then deletes the chunks that only the deleted backups used. If a kept backup cannot be read, deletes no chunk.
+ * If it has deleted a backup, also deletes the chunks that no kept backup uses. If a kept backup cannot be read, deletes no chunk.
  */
 async function expireBackups(
   objects: ObjectStore,
