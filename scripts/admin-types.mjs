@@ -1,5 +1,5 @@
-// Turns the admin API's part of the OpenAPI document into TypeScript: one line for each operation and each schema. The package
-// openapi-typescript needs the JavaScript API of TypeScript 5, which the compiler that is used here does not have.
+// Turns the admin API's part of the OpenAPI document into TypeScript: one line for each operation and each schema. Replaces the package
+// openapi-typescript, which needs the JavaScript API of TypeScript 5: the compiler of this repository does not have this API.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

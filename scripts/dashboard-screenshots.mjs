@@ -121,7 +121,7 @@ async function addTraffic() {
     await client.events(key, {
       name,
       user_id: `u_${n % 40}`,
-      // Each visitor comes back after ten days, so that goals and retention have numbers.
+      // Each visitor comes back after ten days, so that the cohorts on the page `retention` have numbers.
       visitor_id: `customer-${n % 40}`,
       ...(name === 'purchase' && { value: 20 + (n % 7) * 10 }),
       properties: { plan: ['free', 'pro', 'team'][n % 3] },

@@ -1,5 +1,5 @@
-// Usage: node scripts/sum-reports.mjs REPORT.json … Prints the failed and skipped tests in these reports of Jest, and one line
-// with the counts. Before that, prints the suites that took longest. The exit code is 1 if a test failed or was skipped, or if a
+// Usage: node scripts/sum-reports.mjs REPORT.json … Reads reports of Jest. Prints the messages of the failed tests, the suites that took
+// longest, the names of the skipped and the failed tests, and one line with the counts. The exit code is 1 if a test failed or was skipped, or if a
 // report has no passed test. Run the tests with CI=true, which installs everything that they need, so that none is skipped.
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';

@@ -1,4 +1,4 @@
-/** Runs the embedded ClickHouse until SIGTERM. It is run through tsx, and writes its URL with credentials to the given file. */
+/** Runs the embedded ClickHouse until SIGTERM, and writes its URL with credentials to `urlFile`. Needs tsx, because it imports TypeScript. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { startEmbeddedClickhouse } from '../../packages/embedded-clickhouse/src/start-embedded-clickhouse.ts';
 

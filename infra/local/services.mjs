@@ -1,6 +1,6 @@
 /**
  * `node infra/local/services.mjs up|down|status|check [--only kafka,redis,clickhouse,s3] [--dir DIR] [--wipe]`
- * Runs real services without Docker, on loopback. S3 runs only if it is named. `up` prints only `export NAME=value` lines to
+ * Runs real services without Docker, on loopback. S3 runs only if `--only` names it. `up` prints only `export NAME=value` lines to
  * standard output.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';

@@ -76,7 +76,7 @@ const CHECKSUMS = 'checksums.txt';
 /**
  * Makes a backup while everything runs. The tables are frozen before the log is copied, so the copied log has every record that the
  * tables have. After a restore, the writer inserts the records that the tables lack. The writer's commits in the log are newer than
- * the tables, so a restore deletes them. The writer then continues after the highest raw offset (docs/glossary.md) in the tables. The
+ * the tables, so a restore deletes these commits. The writer then continues after the highest raw offset (docs/glossary.md) in the tables. The
  * state store is not copied, because it is a cache of the log.
  */
 export async function createBackup(options: CreateBackupOptions): Promise<BackupResult> {
@@ -137,7 +137,7 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
 
 /**
  * Keeps `keep` backups and deletes the older ones. Always keeps `made`, the new backup: backups that were made with a wrong clock can have newer IDs.
- * Then deletes the chunks that only the deleted backups used. If a kept backup cannot be read, deletes no chunk.
+ * If it has deleted a backup, also deletes the chunks that no kept backup uses. If a kept backup cannot be read, deletes no chunk.
  */
 async function expireBackups(
   objects: ObjectStore,

@@ -19,7 +19,7 @@ const NAME = 'erased.json';
 /**
  * Adds the tombstones of this installation to the list in a place of backups. The list can contain tombstones that this installation does not have:
  * another installation wrote them, and this installation was restored from an older backup of the other one. Such tombstones stay in the list. The
- * list then keeps the older of the two times `at`, because it may lack later erasures of the other installation.
+ * list then keeps the older of the two values of `at`, because later erasures of the other installation may be missing in the list.
  */
 export async function writeErasedList(objects: ObjectStore, list: ErasedList): Promise<void> {
   for (;;) {

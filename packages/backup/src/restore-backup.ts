@@ -14,7 +14,7 @@ export interface ReadBackupOptions {
   onProgress(bytesDone: number, bytesTotal: number): void;
 }
 
-/** Reads every byte of a backup and compares it with its checksums. Throws `object_store_damaged`. */
+/** Reads a whole backup and checks the checksum of each chunk. Throws `object_store_damaged` if there is no backup, or if it is damaged. */
 export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot> {
   return readItems(options, async () => async () => undefined);
 }

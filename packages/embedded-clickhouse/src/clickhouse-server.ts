@@ -164,7 +164,7 @@ function endSoon(message: string): void {
 
 /**
  * Regularly records the parts that are on the disk (accepted-blocks.ts). A later repair does not check these parts and leaves them in their
- * tables. They include parts that no statement waits for, such as those of asynchronous inserts.
+ * tables. The record also contains parts that no statement waits for, such as those of asynchronous inserts.
  */
 function acceptParts(keeper: TokenKeeper): NodeJS.Timeout {
   return setInterval(() => {

@@ -74,7 +74,8 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     res.setHeader('X-ClickHouse-Query-Id', request.queryId);
     const planned = planStatement(request.query, params.body, request.defaultFormat);
     const effect = statementEffect(planned, request);
-    // All other answers are buffered. So an error can have its own HTTP status, and a change is durable before the answer is sent.
+    // Streams only if the client wants it and the statement changes nothing. A buffered answer can have the HTTP status of an error, and a change
+    // is durable before its answer is sent.
     if (request.streamsAnswer && effect === 'reads') {
       setAnswerHeaders(res, request.defaultFormat);
       const call = { setup: request.setup, statement: planned.statement, format: request.defaultFormat };

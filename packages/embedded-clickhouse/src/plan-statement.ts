@@ -19,8 +19,8 @@ const READS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EX
 const WRITES = new Set(['INSERT', 'ALTER', 'CREATE', 'PARALLEL']);
 
 /**
- * Splits a request as ClickHouse does: the statement is the parameter `query` followed by the body; the body of an INSERT is its
- * data. As on a ClickHouse server, a request can have only one statement, and no INTO OUTFILE.
+ * Splits a request as ClickHouse does. If the parameter `query` is an INSERT, the body contains its data. Otherwise, the statement is `query`
+ * followed by the body. As on a ClickHouse server, a request can have only one statement, and no INTO OUTFILE.
  */
 export function planStatement(query: string, body: Buffer, defaultFormat: string): PlannedStatement {
   const insertOf = (head: string, data: Buffer) => ({ statement: head, data, format: defaultFormat, isRead: false });

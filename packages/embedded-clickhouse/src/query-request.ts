@@ -58,7 +58,7 @@ const MEMORY_PARTS = {
   max_bytes_before_external_group_by: 1 / 4,
   max_bytes_before_external_sort: 1 / 4,
 } as const;
-/** The engine refuses statements of more than 256 KiB by default. So before a SET statement of more bytes than this, this limit is removed. */
+/** A SET statement that is longer than this could exceed the default `max_query_size` of the engine (256 KiB). The limit is then removed first. */
 const SET_BYTES_MAX = 250 * 1024;
 
 export function readQueryRequest({ method, params, headers, newQueryId, memoryBytes }: RequestParts): QueryRequest {

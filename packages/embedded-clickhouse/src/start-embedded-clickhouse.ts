@@ -101,8 +101,8 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       lastFailure = reason || `it ended with ${signal ?? `code ${code}`}`;
       options.logger.warn({ code, signal, startsFailed, reason }, 'embedded ClickHouse ended: restarting it');
       if (startsFailed >= STARTS_FAILED_MAX) settle(failure());
-      // If no port is known after so many failures, the child is not started again: the caller has not received an object with which it
-      // could end the child.
+      // If no port is known after STARTS_FAILED_MAX failures, the child is not started again: the caller has not received an object with which
+      // the caller could end the child.
       if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);

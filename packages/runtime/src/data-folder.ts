@@ -15,15 +15,15 @@ import { type FileLock, lockFile } from './file-lock.ts';
 
 const WAIT_FOR_OTHER_MS = 5_000;
 
-/** The number of releases that changed a format in the data folder. New versions of the column list (records-columns.ts) do not count here. */
+/** Each release that changes a format in the data folder adds 1. Changes of the column list (records-columns.ts) do not count here. */
 const FORMATS = 1;
 /** The version of the column list (records-columns.ts) that format 1 has. */
 const COLUMNS_OF_FORMAT_1 = 2;
 
 /**
- * The number of the formats of all files in the data folder: event log, state, claims (docs/glossary.md) and tables. A change that older releases
- * cannot read must raise FORMATS, so that they refuse the folder and do not damage it (docs/operations.md, "Upgrade and downgrade"). A new version
- * of the column list raises the number automatically, because older releases cannot read its records.
+ * One version number for the formats of all files in the data folder: event log, state, claims (docs/glossary.md) and tables. A change that older
+ * releases cannot read must raise FORMATS, so that they refuse the folder and do not damage it (docs/operations.md, "Upgrade and downgrade"). A
+ * new version of the column list raises DATA_FORMAT automatically, because older releases cannot read its records.
  */
 export const DATA_FORMAT = FORMATS + RECORDS_COLUMNS_VERSION - COLUMNS_OF_FORMAT_1;
 
@@ -72,7 +72,7 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
   return { path, close: async () => held.close() };
 }
 
-/** Refuses a folder whose file `format` has a higher number than this version. Otherwise stores the number of this version. */
+/** Refuses a folder whose file `format` contains a higher number than DATA_FORMAT. Otherwise writes DATA_FORMAT to this file. */
 function checkFormat(folder: string): void {
   const path = join(folder, 'format');
   const found = readFormat(path);
@@ -95,7 +95,7 @@ function checkFormat(folder: string): void {
   }
 }
 
-/** Returns the number in the file `format`, or 0 if the file does not exist: the folder is new, or only versions before 0.1.0 have used it. */
+/** Returns the number in the file `format`; 0 if there is none. Without the file, the folder is new, or only versions before 0.1.0 have used it. */
 function readFormat(path: string): number {
   try {
     return Number.parseInt(readFileSync(path, 'utf8'), 10) || 0;

@@ -7,7 +7,7 @@ export interface GatewayTotals {
   add(read: () => Promise<ThreadMetrics | undefined>): { end(): void };
   /**
    * The sums of all processes. Counters and histograms include the last values that were read from processes that have ended or do not answer.
-   * Without them, the sums would decrease, and Prometheus would take that for a restart and count all other processes twice.
+   * Without these values, the sums would decrease. Prometheus would interpret the decrease as a restart, and count all other processes twice.
    */
   read(): Promise<ThreadMetrics>;
   /** Counts a process that was started again. */

@@ -7,7 +7,7 @@ import { type FaultPoint, withFaults } from './fault-points.ts';
  */
 export type AppendFault = 'none' | 'refused' | 'stored-unknown' | 'lost-unknown' | 'half';
 
-/** Wraps the real log. Faults can happen at calls (append, commit, read, offsetsAtTime) and in the outcomes of appends. */
+/** Wraps the real log. `point` can cause faults at append, commit, read and offsetsAtTime. `appendFault` selects the result of an append. */
 export function createFaultyEventLog(
   log: EventLog,
   point: FaultPoint,

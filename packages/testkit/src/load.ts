@@ -20,7 +20,7 @@ export interface Load {
   readonly acknowledgedKeys: ReadonlySet<string>;
   /** Names of browser hits, each sent once and answered 204. */
   readonly acknowledgedHits: ReadonlySet<string>;
-  /** How many times a client sent a server event again, because it was not acknowledged: 503, no connection or no answer. */
+  /** How many times a server event was not acknowledged (503, an answer in `strange`, no connection or no answer), so that it is sent again. */
   retries(): number;
   /** Answers that the test does not expect: other than success and 503. */
   readonly strange: readonly string[];

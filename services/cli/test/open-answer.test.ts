@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAdminClient } from '../src/admin-client.ts';
 
 const LIMIT_MS = 50;
-/** `fetch` checks its limits about once a second. */
+/** Much longer than LIMIT_MS, because `fetch` checks its limits only about once a second. */
 const PAUSE_MS = 2_500;
 jest.setTimeout(60_000);
 

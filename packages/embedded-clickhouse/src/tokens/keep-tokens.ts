@@ -86,6 +86,8 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     const raised: TableFolder[] = [];
     for (const { table } of logs.values()) {
       const former = accepted?.get(table.uuid);
+      // An insert writes its token and then renames its part, and holds a lock of the table meanwhile. So all inserts up to `blocks` have written
+      // their tokens and renamed their parts.
       const blocks = highestBlock(table, former?.blocks ?? 0);
       now.set(table.uuid, {
         blocks,
@@ -162,11 +164,7 @@ function highestBlock(table: TableFolder, former: number): number {
   return partsOf(table).reduce((highest, { last }) => Math.max(highest, last), former);
 }
 
-/**
- * Returns a position in the logs. All tokens of block numbers above `blocks` are at or after this position. An insert writes its token and then
- * renames its part, and holds a lock of the table meanwhile. So if a part has its final name, all earlier inserts have written their tokens and
- * renamed their parts.
- */
+/** Returns a position in the logs. All tokens of block numbers above `blocks` are at or after this position. */
 function tokensAbove(table: TableFolder, blocks: number, former: AcceptedTable | undefined): LogPosition {
   const { entries, end } = readTokens(table, former?.tokensFrom ?? BEGINNING);
   return entries.find(({ isAdded, part }) => isAdded && part.last > blocks)?.at ?? end;

@@ -24,8 +24,8 @@ export interface TableRepair {
 }
 
 /**
- * Repairs the tables before the engine opens them, after a kill or a loss of power. Afterwards each new part has its token, and each token
- * its part (docs/decisions/0018 and 0048). The caller must have locked the folder.
+ * Repairs the tables before the engine opens them, after a kill or a loss of power: moves new parts without a token away, removes damaged lines of
+ * the deduplication logs, and drops tokens without a part (docs/decisions/0018 and 0048). The caller must have locked the folder.
  */
 export function repairTables(folder: string): TableRepair {
   const accepted = readAcceptedBlocks(folder);

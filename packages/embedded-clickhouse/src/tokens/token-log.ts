@@ -36,7 +36,7 @@ export interface TokenEntries {
   readonly end: LogPosition;
   /** Logs with lines that are not intact. */
   readonly damaged: readonly number[];
-  /** False if the log of `from` is missing or shorter than `from`. Then `entries` may lack tokens. */
+  /** False if the log of `from` (for BEGINNING: log 1) is missing, or is shorter than `from`. Then `entries` may lack tokens. */
   readonly isComplete: boolean;
 }
 

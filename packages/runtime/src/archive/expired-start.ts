@@ -14,8 +14,8 @@ interface Place extends Pick<SegmentRange, 'topic' | 'logId' | 'partition'> {
  */
 export interface ExpiredStart extends Place {
   /**
-   * A raw offset (docs/glossary.md). For `events.enriched`: the first outcomes of all raw records below it have expired. For `events.raw`, `rawNext`
-   * is equal to `next`.
+   * A raw offset (docs/glossary.md). For `events.enriched`: the first outcome of each raw record below `rawNext` has expired. Later outcomes of
+   * the same raw record do not count. For `events.raw`, `rawNext` is equal to `next`.
    */
   readonly rawNext: number;
   /** Unix milliseconds: when the last expired segment was stored. */

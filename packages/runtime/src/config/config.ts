@@ -46,7 +46,7 @@ export interface Config {
   readonly gatewayProcesses: number;
   /** How often Weir checks the settings of the engines on which exactly-once depends. */
   readonly guardIntervalMs: number;
-  /** If less space than this (at most a quarter of the disk) is free, Weir adds nothing to the disk of the data folder. */
+  /** While less space than this (at most a quarter of the disk) is free, Weir stores no records on the disk of the data folder. */
   readonly diskReserveBytes: number;
   /** The memory that the embedded ClickHouse may use. Undefined: the memory of the machine or container minus 672 MiB, but at least 352 MiB. */
   readonly clickhouseMemoryBytes: number | undefined;

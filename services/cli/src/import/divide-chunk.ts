@@ -6,7 +6,7 @@ export function divideChunk<Chunk extends LineChunk | RowChunk>(chunk: Chunk): r
   const items = 'hits' in chunk ? chunk.hits : chunk.rows;
   const middle = Math.floor(items.length / 2);
   if (middle === 0) return undefined;
-  // Each line of a dump (an export) is a row. An access log also has lines without a hit, so each hit has its own line number.
+  // In a RowChunk, each line is a row. A LineChunk also has lines without a hit, so each hit has its own line number.
   const from = 'hits' in chunk ? (chunk.hits[middle]?.line ?? chunk.last_line) : chunk.first_line + middle;
   const name = 'hits' in chunk ? 'hits' : 'rows';
   return [

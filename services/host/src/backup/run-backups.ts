@@ -25,7 +25,7 @@ export interface RunningBackups extends BackupControl {
    * store.
    */
   publishErasures(): Promise<void>;
-  /** Ends a running backup before its snapshot is written: this backup cannot be restored. The next backup reuses its stored chunks. */
+  /** Ends a running backup. If its snapshot is not written yet, this backup cannot be restored, but the next backup reuses its stored chunks. */
   close(): Promise<void>;
 }
 

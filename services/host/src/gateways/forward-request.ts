@@ -3,7 +3,10 @@ import { createReplies } from '@weir/gateway/http/gateway-reply';
 import type { Handle } from '@weir/gateway/http/route';
 import { PEER_HEADER } from './forwarded-server.ts';
 
-/** Headers that are not passed on: those that belong to one connection (RFC 9110, 7.6.1), and `PEER_HEADER`, which only this file may set. */
+/**
+ * Headers that are not passed on: those that belong to one connection (RFC 9110, 7.6.1), `expect`, which this process has handled already, and
+ * `PEER_HEADER`, which only this file may set.
+ */
 const OWN_CONNECTION = new Set([
   'connection',
   'expect',

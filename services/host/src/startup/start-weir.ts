@@ -71,8 +71,8 @@ export interface Weir {
 }
 
 /**
- * Starts the roles in this process. The process accepts requests as soon as the event log is available. Other roles may still wait for their
- * engines. If a backup was restored, the process first erases again the persons whose records the backup brought back.
+ * Starts the roles in this process. The process accepts requests as soon as the event log is available, although some roles may still wait for
+ * their engines. After the restore of a backup, the role control first erases again the persons whose records the backup brought back.
  */
 export function startWeir(options: StartOptions): Weir {
   const stack = createStack();

@@ -23,7 +23,7 @@ const ANSWER_WITHIN_MS = 2_000;
 const NO_ANSWER = 'the pipeline thread does not answer';
 const HEARTBEAT_MS = 5_000;
 const HEARTBEATS_MISSED_MAX = 12;
-/** Node sets the limit of the heap below this value only if the machine or the container has about 1 GB of memory. */
+/** Node sets the limit of the heap below this value only if the machine or the container has less than about 2 GB of memory. */
 const SMALL_HEAP_BYTES = 1024 ** 3;
 /** The semi-space (for young objects) of the thread, in MB, if the heap is small. `npm start` sets 32 MB, for which V8 reserves about 50 MB more. */
 const SMALL_SEMI_SPACE_MB = 8;
