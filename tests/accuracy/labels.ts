@@ -1,6 +1,6 @@
 import { browserName, deviceType, systemFamily } from '@weir/enricher/user-agent/browser-and-os-names';
 
-// This file translates the labels of the sets to Weir's terms.
+// This file translates the labels of the public data sets (agent-sets.ts), such as woothee, to Weir's terms.
 
 /** Labels that mean that the data set does not know the answer. */
 const NOTHING = /^(?:unknown|undefined|other|misc|)$/i;

@@ -14,7 +14,7 @@ import {
 } from '../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { readSources, readYaml } from './read-files.ts';
 
-/** A report runs up to two statements at the same time: its own one, and the search for long visits. */
+/** A report runs at most two statements at the same time, for example its own one and the search for long visits. */
 const STATEMENTS_OF_A_REPORT_MAX = 2;
 
 type Settings = Record<string, unknown>;

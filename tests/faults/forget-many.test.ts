@@ -89,7 +89,7 @@ async function checksums(client: WeirClient, database: string): Promise<Readonly
     ).map(({ name }) => String(name));
     const where = columns.includes('outcome') ? "WHERE outcome != 'erased'" : '';
     const nonzero = view === 'books' ? ' AND records != 0' : '';
-    // This column comes from a dictionary that ClickHouse updates with a delay of up to 60 seconds.
+    // This column comes from a dictionary that the embedded engine reloads only every 30 s.
     const without = columns.filter((column) => view === 'events' && column === 'profile_id');
     const chosen = without.length === 0 ? '*' : `* EXCEPT (${without.join(', ')})`;
     const [row] = await client.sql(

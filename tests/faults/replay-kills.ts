@@ -35,8 +35,9 @@ const EXCHANGED = { swap: 'swapped', undo: 'undone' } as const;
 const DROPPED_EARLY_EVERY = 4;
 
 /**
- * Runs replays under load until there were `REPLAY_KILLS` kills. Each replay has the steps start, diff, swap, sometimes undo, and drop. Processes
- * are killed at one random moment of each step. Finally stops the load, and compares all tables with those of replays without kills.
+ * Runs replays under load until there were `REPLAY_KILLS` kills. A replay has the steps start, diff, swap, sometimes undo, and drop, or only start
+ * and drop. Processes are killed at one random moment of each step. Finally stops the load, and compares all tables with those of replays without
+ * kills.
  */
 export async function killReplays({ weir, from, load, site, kill }: ReplayKills): Promise<void> {
   const { client } = weir;
@@ -143,8 +144,8 @@ export async function killReplays({ weir, from, load, site, kill }: ReplayKills)
     await exchange('swap');
     await killDuring('swap');
     await reaches(EXCHANGED.swap, 'swap');
-    // An undo makes the former tables live again. At the end, the test of replays from raw needs live tables that such a replay has filled. Therefore
-    // it undoes only some of its replays, and never the last ones.
+    // An undo makes the former tables live again. At the end, the test of replays from raw needs live tables that a replay from raw has filled.
+    // Therefore this test undoes only some of its replays, and never the last ones.
     if (from === 'enriched' || (round % 2 === 1 && killed.length + 2 < REPLAY_KILLS)) {
       await exchange('undo');
       await killDuring('undo');

@@ -231,7 +231,7 @@ export function expectedBreakdown(model: Model, question: Question, now: number)
   };
 }
 
-/** The number of rows of the period that the report does not count, for each reason. */
+/** The expected `left_out` of `explain=1` (docs/api.md): how many rows of the period the report counts, and how many it does not count and why. */
 function leftOut(model: Model, question: Question, period: Period): object {
   if (!question.explain) return {};
   const { hits } = select(model, question, period);

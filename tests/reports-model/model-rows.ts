@@ -85,7 +85,7 @@ export function modelOf(history: History): Model {
       all.find(({ start }) => at < start && at >= start - IDLE_MS)
     );
   };
-  /** A cookieless visitor keeps the ID of the day before until 04:00 UTC, or until the visitor has been idle for 30 minutes. */
+  /** A cookieless visitor keeps the ID of the day before until the visitor has been idle for 30 minutes, and at the latest until 04:00 UTC. */
   const visitorOfHit = (hit: Hit): string => {
     const { mode, agent, network } = hit.person;
     if (mode === 'named' || mode === 'unnamed') return visitorOf(hit.person);

@@ -9,7 +9,7 @@ export const LISTS_EMPTY = [
 ];
 /** True for the filters that select visitors by their events or pageviews. */
 export const isDone = (dimension: string): boolean => dimension === 'done_event' || dimension === 'viewed_page';
-/** The values of a row that such a filter compares. Empty if the row is not an event (`done_event`) or not a pageview (`viewed_page`). */
+/** The values of a row that a filter on `dimension` compares. With `done_event`, a pageview has none; with `viewed_page`, an event has none. */
 export function doneValues({ name, values }: ModelRow, dimension: string): readonly string[] {
   if (dimension === 'done_event') return name === '' ? [] : [name];
   return name === '' ? [values.page ?? ''] : [];

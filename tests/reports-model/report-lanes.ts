@@ -49,7 +49,7 @@ export interface Lanes {
    * the number of built days.
    */
   buildSlots(site: string): Promise<number>;
-  /** Makes the location lookup fail, or ends this. While it fails, each record becomes a dead letter, unless its address was looked up before. */
+  /** True: the location lookup fails, and each record with an address that was not looked up before becomes a dead letter. False: it works. */
   failPlaces(fail: boolean): void;
   close(): Promise<void>;
 }

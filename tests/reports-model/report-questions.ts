@@ -132,7 +132,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         period: 'period' in span ? span.period : undefined,
         ...spanOf(span, model.history.base, model.history.zone),
         interval: isLong && interval === 'hour' ? 'day' : interval,
-        // If a period begins at a time of day, the comparison begins at the same local time a year before. The model cannot compute local times.
+        // If a period begins at a time of day, `previous_year` means the same local time a year before, which the model cannot compute.
         compare: isMoment && compare === 'previous_year' ? 'previous_period' : compare,
         dimension: '',
         order: `${metric}:${direction}`,

@@ -38,8 +38,8 @@ const PEOPLE_MAX = 500;
 const PLANS = ['free', 'pro', 'max'];
 
 /**
- * Fills a site. One half of the rows comes from an imported access log that begins on 17 May 2026. The other half is server events in the 60 days
- * from 1 May 2026: visits, payments, properties and people. The times of the events are in random order. Resolves when all rows are stored.
+ * Fills a site. One half of the rows comes from an imported access log that begins on 17 May 2026. The other half is server events with properties
+ * at random times in the 60 days from 1 May 2026. Every tenth event is a payment. Some visitors are identified. Resolves when all rows are stored.
  */
 export async function fillHistory({ version, client, url, site, key, rows, random }: Filled): Promise<void> {
   await importLog(version, url, site, Math.round(rows / 2));

@@ -31,7 +31,7 @@ interface Step {
 }
 
 /**
- * Starts Weir and kills it several times while it migrates the tables. A kill ends all its processes, or only the ClickHouse process. The kills
+ * Starts Weir and kills it several times while it migrates the tables. A kill ends all processes of Weir, or only the ClickHouse process. The kills
  * are spread over the pending migrations, so that each kill finds a running migration. Resolves when Weir runs again. Rejects if the migrations
  * ended before the last kill.
  */

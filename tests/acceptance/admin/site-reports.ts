@@ -7,8 +7,8 @@ const DIMENSIONS = (
 ).split(' ');
 
 /**
- * The other requests of `reportsOf`, besides the daily `stats` and the breakdowns. Together they cover all kinds of reports of one site except
- * `realtime`, whose answer depends on the clock.
+ * The other requests of `reportsOf`, besides the daily `stats` and the breakdowns. All requests of `reportsOf` together cover all kinds of reports
+ * of one site except `realtime`, whose answer depends on the clock.
  */
 const OTHERS = [
   'stats?period=all&interval=week&bots=exclude',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-// Generators for the JSON text of properties with values that are difficult to store: numbers in unusual notation, keys with dots, control
+// Generators for the JSON text of properties that are difficult to store: numbers in unusual notation, keys with dots, control
 // characters, and unpaired surrogates.
 
 const key = fc.oneof(

@@ -86,7 +86,7 @@ describeOwnProcess('the first npm start with an empty data folder', () => {
     const body = JSON.stringify({ name: 'Shop' });
     expect((await weir.client.send({ method: 'PATCH', path, headers: admin, body })).status).toBe(200);
     await weir.terminate();
-    // As after a restore: a backup does not contain this file.
+    // This is the state after a restore, because a backup does not contain this file.
     rmSync(join(weir.dataDir, 'log', 'welcomed'));
     await weir.restart();
     const site = await weir.client.send({ path, headers: admin });

@@ -245,7 +245,7 @@ describe('explain=1', () => {
     expect(rows).toBe(inside + bots + internal + filtered);
     expect(inside).toBe(counted(totals));
     for (const number of [bots, internal, filtered]) expect(number).toBeGreaterThan(0);
-    // The only time of a dropped hit is its time of receipt. Only a report of the last 24 hours therefore includes it.
+    // A dropped hit counts at its time of receipt, which is now. Therefore this report is about the last 24 hours.
     const now = (await get('stats', 'period=24h&explain=1')) as Stats;
     expect(now.explain?.left_out.never_stored).toEqual([
       { outcome: 'dropped', reason: 'excluded_path', records: expect.any(Number) },

@@ -78,7 +78,7 @@ describe('filters on what a visitor has done', () => {
       ['viewed_page:is:/', 'done_event:is_not:Signup'],
       [1, 1, 2, 0],
     ],
-    // An event that happens on a page is not a pageview of this page.
+    // The event of cat happened on the page `/`, but cat has no pageview of this page.
     [
       ['viewed_page:is:/', 'event:is:Sign up later'],
       [0, 0, 0, 0],

@@ -106,8 +106,8 @@ async function traffic(partitionCount: number, registry: Registry): Promise<() =
 }
 
 /**
- * Appends the records. Records that the log refuses are appended again, because a broker on a busy machine can refuse records. A record with an
- * unknown result can be stored twice, so the log can contain a few more records than requested.
+ * Appends the records. A broker on a busy machine can refuse records, or the result can be unknown. Both kinds of records are appended again. A
+ * record with an unknown result can be stored twice, so the log can contain a few more records than requested.
  */
 async function appendAll(eventLog: EventLog, piece: readonly AppendRecord[]): Promise<void> {
   let left = piece;

@@ -18,8 +18,9 @@ export function plainText({ scenario, findings, load }: Result): string {
 }
 
 /**
- * Returns the new text of docs/benchmarks.md. If the command line names scenarios, only their sections are replaced. Otherwise all sections are
- * replaced, except those of scenarios that run only when they are named.
+ * Returns the new text of docs/benchmarks.md. Either all `results` are of scenarios that run only when they are named, or none is
+ * (bench-options.ts). In the first case, only the sections of `results` are replaced. In the second case, all sections are replaced except those
+ * of scenarios that run only when they are named.
  */
 export function renewedPage(old: string, results: readonly Result[], machine: string, date: string): string {
   const own = results.filter(({ scenario }) => scenario.onlyByName !== undefined);

@@ -23,8 +23,8 @@ const BOT_PERCENT = 3;
 const SESSIONS_PER_VISITOR = 4;
 const IDLE_MS = 1_800_000;
 /**
- * SQL condition for the visits whose numbers reports must compute from the rows of the visit (docs/decisions/0033). The condition is true if a late
- * row is earlier than the first row that arrived in time.
+ * SQL condition: the visit has a late row that is earlier than the first row that arrived in time. Reports must compute the numbers of such a visit
+ * from its rows (docs/decisions/0033).
  */
 const COMPUTES = 'indexOf(lates, 1) > 0 AND indexOf(lates, 1) - 1 < in_time[1]';
 const pathOf = (page: string): string =>

@@ -20,8 +20,8 @@ const HOUR_MS = 3_600_000;
 const CLOCK_SEEN_MS = 3_000;
 
 /**
- * The shortest retention that the settings allow, and the default rate limits. Weir therefore removes old data of every kind during the run. Only
- * the site of the honest clients has other limits and keeps all rows (run-day.ts), because the audit at the end compares its rows.
+ * The default rate limits, and a retention that is so short that Weir removes old data of every kind during the run. Only the site of the honest
+ * clients has other limits and keeps all rows (run-day.ts), because the audit at the end compares its rows.
  */
 const ENV = {
   // The value that Weir chooses by itself on a machine with 1 GB of memory.

@@ -42,7 +42,7 @@ function take(next: FaultOrder): void {
 }
 
 /**
- * Returns the order if its fault must happen at this call. When a fault that does not kill the process happens for the last time, this writes a
+ * Returns the order if its fault must happen at this call. When a fault with another action than `kill` happens for the last time, this writes a
  * file for which the test waits.
  */
 function isDue(name: string, about: string): FaultOrder | undefined {

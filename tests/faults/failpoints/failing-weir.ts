@@ -11,7 +11,7 @@ export interface FailingWeir extends Embedded {
   arm(order: Partial<FaultOrder> & Pick<FaultOrder, 'point'>): void;
   /** Resolves when an ordered kill has ended Weir's main process. */
   died(): Promise<void>;
-  /** Resolves when an ordered fault that is not a kill has happened for the last time. */
+  /** Resolves when an ordered fault with another action than `kill` has happened for the last time. */
   happened(): Promise<void>;
 }
 

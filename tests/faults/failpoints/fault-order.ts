@@ -7,7 +7,7 @@ export interface FaultOrder {
    * `outcome` changes the result of an append to that of the field `outcome`.
    */
   readonly point: string;
-  /** A regular expression that the topic of the call must match. For a commit, the text to match is the topic, a space and the metadata. */
+  /** A regular expression for a text of the call. Of an append: the topic. Of a commit: topic, space, metadata. Of other calls: the empty text. */
   readonly about: string;
   /** The fault happens at the nth call, counted from 1. */
   readonly nth: number;

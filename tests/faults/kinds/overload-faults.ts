@@ -8,8 +8,8 @@ import { FLOOD_BATCH, FLOOD_NAME, type FloodOptions, startFlood } from '../suite
 import { embedded, type Runnable } from '../suite/runnable.ts';
 
 /**
- * The number of connections of a flood. Each connection sends batches of 500 events, and waits for the answer to each batch. One batch from each
- * connection is together more than the gateway accepts before the log has stored these events.
+ * The number of connections of a flood. Each connection sends batches of 500 events, and waits for the answer to each batch. The first batches of
+ * all connections together have more events than the gateway accepts while the log has not stored them.
  */
 const CONNECTIONS = 64;
 const FLOOD_MS = 4_000;

@@ -5,7 +5,7 @@ import { embedded, type Runnable } from '../suite/runnable.ts';
 
 /** The table of a materialized view of `records`. Each insert into `records` stores a part in this table first, and then in `records`. */
 const TABLE_OF_A_VIEW = 'books_sums';
-/** The fault happens at one of the next NTH_MAX events, chosen at random. */
+/** The fault happens at one of the next NTH_MAX part events (part-watch.ts), chosen at random. */
 const NTH_MAX = 5;
 
 const atPart = (

@@ -47,7 +47,7 @@ export interface VisitorLoad {
   abandon(): void;
 }
 
-/** A client IP that occurs nowhere else. If a search of the disk finds it, Weir has stored a client IP. */
+/** The client IP of all requests of the load. If a search of the disk finds this text, Weir has stored a client IP. */
 export const LOAD_ADDRESS = '203.0.113.77';
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
 const FROM = { 'x-forwarded-for': LOAD_ADDRESS, 'user-agent': BROWSER };
