@@ -86,9 +86,7 @@ async function answer(deps: HttpInterfaceDeps, req: IncomingMessage, res: Server
     const call = { setup: request.setup, ...planned };
     const run = () => (request.isReadOnly ? runForClient(engine, call, res) : engine.run(call));
     const [space, tokens] = await Promise.all([deps.space, deps.tokens]);
-    const result = await deps.slots.run(() =>
-      tokens.run(effect, () => (planned.data === undefined ? run() : space.insert(run))),
-    );
+    const result = await deps.slots.run(() => tokens.run(effect, () => (planned.isInsert ? space.insert(run) : run())));
     requireShortAnswer(request, result.bytes.length);
     const elapsedNs = Math.round((performance.now() - startedAt) * 1e6);
     res.setHeader(

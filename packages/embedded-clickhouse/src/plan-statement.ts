@@ -9,6 +9,8 @@ export interface PlannedStatement {
   readonly format: string;
   /** True if the statement certainly changes nothing. */
   readonly isRead: boolean;
+  /** True if the statement inserts rows: those of `data`, or those of its own SELECT. */
+  readonly isInsert: boolean;
 }
 
 const INSERT = /^\s*INSERT\s/i;
@@ -23,7 +25,10 @@ const WRITES = new Set(['INSERT', 'ALTER', 'CREATE', 'PARALLEL']);
  * followed by the body. As on a ClickHouse server, a request can have only one statement, and no INTO OUTFILE.
  */
 export function planStatement(query: string, body: Buffer, defaultFormat: string): PlannedStatement {
-  const insertOf = (head: string, data: Buffer) => ({ statement: head, data, format: defaultFormat, isRead: false });
+  const insertOf = (head: string, data: Buffer) => ({
+    ...{ statement: head, data, format: defaultFormat },
+    ...{ isRead: false, isInsert: true },
+  });
   if (INSERT.test(query) && body.length > 0) return insertOf(query, body);
   const statement = query === '' ? body.toString() : `${query}\n${body.toString()}`;
   if (statement.trim() === '') throw clickhouseError(62, 'SYNTAX_ERROR', 'Syntax error: the query is empty');
@@ -35,7 +40,10 @@ export function planStatement(query: string, body: Buffer, defaultFormat: string
   return { statement, data: undefined, ...planWithoutData(statement, defaultFormat) };
 }
 
-function planWithoutData(statement: string, defaultFormat: string): Pick<PlannedStatement, 'format' | 'isRead'> {
+function planWithoutData(
+  statement: string,
+  defaultFormat: string,
+): Pick<PlannedStatement, 'format' | 'isRead' | 'isInsert'> {
   try {
     const tokens = sqlTokens(statement);
     while (tokens.at(-1)?.text === ';') tokens.pop();
@@ -45,7 +53,9 @@ function planWithoutData(statement: string, defaultFormat: string): Pick<Planned
     if (tokens.some((token) => token.kind === 'word' && token.text.toUpperCase() === 'OUTFILE')) {
       throw clickhouseError(344, 'SUPPORT_IS_DISABLED', 'INTO OUTFILE is not allowed', 400);
     }
-    return { format: answerFormat(tokens) ?? defaultFormat, isRead: isRead(tokens) };
+    const words = tokens.filter(({ kind }) => kind === 'word').map(({ text }) => text.toUpperCase());
+    const isRead = READS.has(words[0] ?? '') && !words.some((word) => WRITES.has(word));
+    return { format: answerFormat(tokens) ?? defaultFormat, isRead, isInsert: !isRead && words.includes('INSERT') };
   } catch (error) {
     if (error instanceof SqlTokenError) throw clickhouseError(62, 'SYNTAX_ERROR', `Syntax error: ${error.message}`);
     throw error;
@@ -60,9 +70,4 @@ function answerFormat(tokens: readonly SqlToken[]): string | undefined {
     }
   }
   return undefined;
-}
-
-function isRead(tokens: readonly SqlToken[]): boolean {
-  const words = tokens.filter(({ kind }) => kind === 'word').map(({ text }) => text.toUpperCase());
-  return READS.has(words[0] ?? '') && !words.some((word) => WRITES.has(word));
 }

@@ -21,9 +21,15 @@ test('with less free space than the reserve, an insert is refused with NOT_ENOUG
     });
   await clickhouse.ready();
   await ask('CREATE TABLE rows (a UInt8) ENGINE = MergeTree ORDER BY a');
-  const refused = await ask('INSERT INTO rows FORMAT JSONEachRow', '{"a":1}');
-  expect(refused.headers.get('x-clickhouse-exception-code')).toBe('243');
-  expect(await refused.text()).toContain('NOT_ENOUGH_SPACE');
+  for (const [query, body = ''] of [
+    ['INSERT INTO rows FORMAT JSONEachRow', '{"a":1}'],
+    ['INSERT INTO rows SELECT 1 AS a'],
+    ['/* rows of a CTE */ INSERT INTO rows WITH 1 AS a SELECT a'],
+  ] as const) {
+    const refused = await ask(query, body);
+    expect(refused.headers.get('x-clickhouse-exception-code')).toBe('243');
+    expect(await refused.text()).toContain('NOT_ENOUGH_SPACE');
+  }
   expect(await (await ask('SELECT count() FROM rows')).text()).toBe('0\n');
   await clickhouse.close();
   await rm(dataDir, { recursive: true });

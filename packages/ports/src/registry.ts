@@ -45,7 +45,7 @@ export interface Registry {
   /** The tombstones of all sites, by site and in the order in which they were stored. */
   allTombstones(): readonly Tombstone[];
   erasure(erasureId: string): Erasure | undefined;
-  /** All erasures, in the order of their requests. */
+  /** All erasures, sorted by their `at`. */
   erasures(): readonly Erasure[];
 
   /** The expiry (docs/glossary.md) that is in progress; undefined if there is none. */

@@ -18,6 +18,8 @@ const BLOCKED_KEYS_MAX = 100_000;
 /** The maximum number of RateLimiterRedis instances. Each instance has one fixed limit, and sites can have different limits. */
 const LIMITERS_MAX = 1_000;
 
+const WITH_ADDRESSES: ReadonlySet<RateLimitBucket> = new Set(['collect', 'sign_in']);
+
 interface Blocked {
   readonly taken: number;
   readonly until: number;
@@ -25,8 +27,8 @@ interface Blocked {
 
 /**
  * Counts in Redis, for all processes together. While Redis is unavailable, counts in this process only, for at most `keysMax` keys. The keys of
- * the bucket `collect` are client IPs. Redis stores only their hashes, which depend on the salt of the day. So their windows end at 00:00 UTC at
- * the latest.
+ * some buckets (`WITH_ADDRESSES`) are client IPs or networks. Redis stores only their hashes, which depend on the salt of the day. So their windows
+ * end at 00:00 UTC at the latest.
  */
 export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
   const { clock, salt, keyPrefix = 'weir:' } = config;
@@ -53,9 +55,9 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
     return limiter;
   }
 
-  /** The key for Redis. `undefined` for a client IP of `collect` while there is no salt: Redis must not get the client IP without a hash. */
+  /** The key for Redis. `undefined` for a client IP or a network while there is no salt: Redis must not get them without a hash. */
   function storedKey(bucket: RateLimitBucket, key: string): string | undefined {
-    if (bucket !== 'collect') return key;
+    if (!WITH_ADDRESSES.has(bucket)) return key;
     const today = salt();
     return today === undefined ? undefined : hidden(key, today);
   }

@@ -27,7 +27,7 @@ const DONE_ERASURES_MAX = 1_000;
 const SALT_BYTES = 16;
 
 /** Whether the writers pause, for a swap (which exchanges the tables) or for a backup. No erasure may change the tables meanwhile. */
-export function isSwapping(registry: Registry): boolean {
+export function doWritersPause(registry: Registry): boolean {
   const pause = registry.writersPause();
   return pause !== undefined && !pause.over;
 }

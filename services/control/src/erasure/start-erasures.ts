@@ -4,7 +4,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { TopicRetention } from '../control-deps.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';
-import { isSwapping } from './request-erasure.ts';
+import { doWritersPause } from './request-erasure.ts';
 import {
   type ErasureDeps,
   isFree,
@@ -128,7 +128,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       const erasure = open.length > 0 ? nextOf(open) : await reopen();
       // All open erasures are checked: another process can carry out any of them, because the order of `nextOf` depends on the failures in a process.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
-      if (isSwapping(registry) || registry.expiry() !== undefined) return;
+      if (doWritersPause(registry) || registry.expiry() !== undefined) return;
       await work(erasure);
     }
   }

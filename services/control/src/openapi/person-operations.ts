@@ -69,7 +69,7 @@ export const PERSON_OPERATIONS = {
       ),
       202: jsonResponse('The erasure. It continues after the answer, also after a crash.', successBody(erasure)),
       ...NOT_FOUND,
-      409: jsonResponse('Too many erasures wait, or the tables are being swapped.', ENVELOPE),
+      409: jsonResponse('Too many erasures wait, the tables are being swapped, or a backup is being made.', ENVELOPE),
     },
   },
   listErasures: {

@@ -3,7 +3,7 @@ import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Expiry, Registry } from '@weir/ports/registry';
 import { liveAndShadow } from '../erasure/live-and-shadow.ts';
-import { isSwapping } from '../erasure/request-erasure.ts';
+import { doWritersPause, REGISTRY_LAG_MS } from '../erasure/request-erasure.ts';
 import { Taken } from '../erasure/run-erasure.ts';
 import { expireTables } from './expire-tables.ts';
 import { tablesInUse } from './tables-in-use.ts';
@@ -22,8 +22,6 @@ export interface ExpiryWork extends ExpiryDeps {
   readonly alone: boolean;
 }
 
-/** A change of the registry reaches every process within this time. */
-const REGISTRY_LAG_MS = 2_000;
 const SWAP_POLL_MS = 50;
 const REPORT_EVERY_MS = 10_000;
 /** The longest pause after a statement. A pause is as long as the statement took, up to this time, so that ClickHouse can do other work. */
@@ -56,7 +54,7 @@ export async function runExpiry(work: ExpiryWork): Promise<void> {
     return written;
   }
   async function change(statement: string, token?: string): Promise<void> {
-    while (isSwapping(registry)) await pause(SWAP_POLL_MS, undefined, { signal });
+    while (doWritersPause(registry)) await pause(SWAP_POLL_MS, undefined, { signal });
     own();
     const startedAt = clock();
     await analytics.change(statement, token);

@@ -1,13 +1,13 @@
 import { pendingWish } from '@weir/domain/registry/replay';
 import type { Registry } from '@weir/ports/registry';
-import { isSwapping } from '../erasure/request-erasure.ts';
+import { doWritersPause } from '../erasure/request-erasure.ts';
 
 /**
  * Returns the work for which an expiry must wait, or undefined. After a swap or an undo (docs/glossary.md), a replay only keeps the former tables.
  * The expiry then waits for the replay only if the replay has a command that was not carried out yet.
  */
 export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' | undefined {
-  if (isSwapping(registry)) return 'swap';
+  if (doWritersPause(registry)) return 'swap';
   if (registry.erasures().some(({ phase }) => phase !== 'done')) return 'erasure';
   const replay = registry.replay();
   if (replay === undefined) return undefined;
@@ -22,5 +22,5 @@ export function isRemovingRows(registry: Registry): boolean {
 
 /** Whether rows of the live tables may be deleted or exchanged now. Also true while a backup pauses the writers. */
 export function isReplacingRows(registry: Registry): boolean {
-  return isSwapping(registry) || isRemovingRows(registry);
+  return doWritersPause(registry) || isRemovingRows(registry);
 }

@@ -1,7 +1,7 @@
 import { PERSONS_MAX } from '@weir/domain/registry/admin-limits';
 import type { AdminDeps } from '../control-deps.ts';
 import { erasureView } from '../erasure/erasure-view.ts';
-import { isSwapping, requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
+import { doWritersPause, requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { accepted, busy, conflict, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
 
@@ -25,7 +25,8 @@ export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<Er
     if (deps.registry.site(siteId) === undefined) return notFound('site');
     if ('problem' in body) return invalid(body.problem);
     const { visitors = [], users = [], all: whole = false, dry_run: isDryRun = false } = body.value;
-    if (isSwapping(deps.registry)) return busy('the tables are being swapped: ask again when that is done');
+    if (doWritersPause(deps.registry))
+      return busy('the tables are being swapped, or a backup is being made: ask again when that is done');
     const persons = visitors.length + users.length;
     if (whole ? persons > 0 : persons === 0) return invalid('name visitors or users, or set all to true');
     if (persons > PERSONS_MAX) return invalid(`visitors and users must be at most ${PERSONS_MAX} together`);
