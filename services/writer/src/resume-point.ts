@@ -48,8 +48,8 @@ export async function findResumePoint(
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
   if (plan !== undefined && plan.generation !== generation) {
-    // The plan was made for other tables, and the present tables do not know its token. A replay has filled the present tables: `records` and each
-    // view have every row up to `highest`. So the writer continues after these rows.
+    // The plan was made for other tables, and the present tables do not know its token. A replay, or the undo of its swap, has filled the present
+    // tables: `records` and each view have every row up to `highest`. So the writer continues after these rows.
     return {
       next: Math.max(plan.from, highest + 1),
       generation,

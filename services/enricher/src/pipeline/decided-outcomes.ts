@@ -63,8 +63,8 @@ function createOutcomeReader(
       last = undefined;
       position = first;
       /**
-       * The smallest `step` in the current series of probes that all found a raw offset of at most `raw`. Undefined if the last probe found a higher
-       * one.
+       * The smallest `step` in the current series of probes that all found a raw offset of at most `raw`. Undefined if the last probe did not find
+       * such an offset.
        */
       let lowSince: number | undefined;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {

@@ -19,8 +19,8 @@ import type { EnrichedEvent } from './enriched-event.ts';
 export interface Step {
   readonly name: string;
   /**
-   * Whether the step needs the salt of the UTC day on which the record was received, and that of the day before. For a redriven record (a dead letter
-   * that is processed again), the time at which it was redriven counts.
+   * Whether the step needs the salt (docs/glossary.md) of the UTC day on which the record was received, and that of the day before. For a redriven
+   * record (a dead letter that is processed again), the time at which it was redriven counts.
    */
   needsSalt?(event: EnrichedEvent): boolean;
   /**
