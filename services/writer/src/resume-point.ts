@@ -6,7 +6,7 @@ import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-trun
 import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan.ts';
 
 export interface ResumePoint {
-  /** The next raw offset to insert. If `redo` is set, this is the first offset of `redo`. */
+  /** The next raw offset (offset in `events.raw`) to insert. If `redo` is set, this is the first offset of `redo`. */
   readonly next: number;
   /** The number of the present set of tables. A swap replaces the tables by the set with the next number. */
   readonly generation: number;

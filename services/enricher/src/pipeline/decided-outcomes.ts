@@ -69,7 +69,7 @@ function createOutcomeReader(
       let lowSince: number | undefined;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
         const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
-        // In a replay, the record can come from an earlier replay. Then its raw offset is NaN, so this probe does not help.
+        // In a replay (docs/glossary.md), the record can come from an earlier replay. Then its raw offset is NaN, so this probe does not help.
         if (found === undefined || !(rawOffsetOf(found) <= raw)) {
           lowSince = undefined;
           continue;

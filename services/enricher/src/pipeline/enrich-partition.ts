@@ -36,7 +36,7 @@ export interface PartitionDeps<Decoded> {
  * Enriches one raw partition. The order of these steps makes the enricher exactly-once (docs/exactly-once.md). For each batch:
  *   1. read the state, claim the idempotency keys, enrich the records in order;
  *   2. append the outcomes, with retries until the log has all of them;
- *   3. write the state together with the raw offset up to which it was applied;
+ *   3. write the state together with the raw offset (offset in `events.raw`) up to which it was applied;
  *   4. commit the raw offset.
  * After a crash, the next owner starts again at the committed offset:
  * - Crash after step 2: the outcomes are appended a second time. The writer stores the first outcome of each raw offset and skips the others.
