@@ -24,8 +24,8 @@ export interface Step {
    */
   needsSalt?(event: EnrichedEvent): boolean;
   /**
-   * Whether the registry (sites, rules and so on, in memory) may be too old for the step. It then reads its newest changes before the batch is
-   * enriched.
+   * Whether the registry (sites, rules and so on, in memory) may be too old for the step. The registry then reads its newest changes before
+   * the batch is enriched.
    */
   needsNewerRegistry?(event: EnrichedEvent): boolean;
   /**
