@@ -40,7 +40,8 @@ interface SealedSegment {
 }
 
 /**
- * Archives one partition as segments (objects with consecutive records) without gaps and overlaps. For each segment, the archiver
+ * Archives one partition as segments (objects with consecutive records) without overlaps. There are gaps only where retention has removed records
+ * from the topic before they were archived. For each segment, the archiver
  *
  *     1. collects records until the segment is full or the linger time is over,
  *     2. commits its range as a plan, at the offset of its first record,

@@ -14,8 +14,8 @@ export interface ArchiveUpkeepDeps {
 }
 
 /**
- * Regularly deletes old segments and writes the manifest. If a run fails, the error is logged, and the next run does the same
- * work.
+ * Regularly deletes old segments (objects with archived records), and writes the manifest, which summarises the others. If a run fails, the error
+ * is logged, and the next run does the same work.
  */
 export function startArchiveUpkeep(deps: ArchiveUpkeepDeps): { close(): Promise<void> } {
   const { limits, logger } = deps;

@@ -15,7 +15,7 @@ export interface ArchiverDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits: ArchiveLimits & {
-    /** Segments that are older than this are deleted. If undefined, no segment is deleted. */
+    /** Segments (objects with archived records) that are older than this are deleted. If undefined, no segment is deleted. */
     readonly retentionMs: number | undefined;
     /** The time between two runs of the upkeep, which deletes old segments and writes the manifest. */
     readonly upkeepMs: number;

@@ -72,7 +72,8 @@ async function startAfter(
       }
     } catch (error) {
       if (!isDependencyError(error, 'object_store_damaged')) throw error;
-      // A damaged segment must expire too. A restore then continues with the first record that remains.
+      // A damaged segment must expire too. Its raw offsets are unknown, so `rawNext` can be too low. expired-records.ts of services/control corrects
+      // this.
       logger.warn({ err: error }, 'a damaged segment of the archive has expired');
     }
   }

@@ -20,14 +20,14 @@ interface Claim {
 }
 
 /**
- * ISO 3166-2 has two levels of regions in these countries, and geo data has only the first one. So a name that ISO 3166-2 gives to a region of
- * the second level gets the code of the first-level region that contains it: "Albacete" (a province) gets the code of Castilla-La Mancha, ES-CM.
+ * In these countries, ISO 3166-2 has two levels of regions. Weir reports only the first level, which geo data usually names. If geo data names a
+ * region of the second level, Weir reports the first-level region that contains it: for "Albacete" (a province) Castilla-La Mancha, ES-CM.
  */
 const LIFTED = new Set('BD BE BF CZ EE ES FJ FR GB GN IE IS IT LK LT MA MW PH UG'.split(' '));
 
 /**
  * Names that two regions share, usually a city and the region around the city. The code is that of the region which DB-IP's data means by the
- * name. The comments say how this is known: in the data of June 2026, the addresses of the named places have this region.
+ * name. If a comment names places: in the data of June 2026, the addresses in these places have this region.
  */
 const AMBIGUOUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // "Buenos Aires" is the province: La Plata and the suburbs have this region. The capital itself has the region "Buenos Aires F.D.".
@@ -65,7 +65,7 @@ function namesOf({ name, localOtherName }: Entry): readonly (readonly string[])[
   const others = (localOtherName ?? '').split(/(?<=\)), /);
   const english = others.filter((other) => other.endsWith('(eng)'));
   const [head, ...tail] = name.split(', ');
-  // ISO 3166-2 writes some names with a comma: "Praha, Hlavní město" and "Trentino-Alto Adige, Trentino-Südtirol".
+  // "Praha, Hlavní město" also counts as "Praha" and "Hlavní město Praha". "Trentino-Alto Adige, Trentino-Südtirol" also counts as two names.
   const turned =
     tail.length === 0 ? [] : [head ?? '', `${tail.join(' ')} ${head}`, ...tail.filter((part) => /^\p{Lu}/u.test(part))];
   return [[name, ...turned, ...name.split(/ ?\/ ?/)], english, others].map((names) =>
@@ -125,7 +125,8 @@ function codesOf(
     }
     for (const claims of tiers) {
       add(known, claims, ({ full }) => full);
-      // "Almaty Region" must not match the city Almaty, even if the list has no region of that name.
+      // Only an area gets a key without a kind. If the city Almaty had the key `:almaty`, "Almaty Region" would find the city whenever ISO 3166-2
+      // has no such region.
       const alone = ({ full, kind }: Claim) => kind === 'area' && taken.get(withoutKind(full))?.size === 1;
       add(known, claims.filter(alone), ({ full }) => `:${withoutKind(full)}`);
       add(

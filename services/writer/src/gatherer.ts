@@ -28,8 +28,8 @@ export interface Gatherer {
    */
   room(): Promise<void>;
   /**
-   * Call it after each attempt to commit the position. `committed`: whether the position is committed. If the linger time is over, clears it.
-   * Then starts a linger time if a pushed row was not taken yet or the position is not committed. A linger time that is still running goes on.
+   * Call it after each attempt to commit the position. `committed`: whether the position is committed. Resets a linger time that is over. Then, if
+   * none is running, starts one if a pushed row was not taken yet or the position is not committed.
    */
   restLinger(committed: boolean): void;
   /** Makes `due` call `interrupted` again. */
@@ -52,7 +52,7 @@ export interface GathererOptions {
   readonly planned: Plan | undefined;
   /** Whether `due` must resolve at once. */
   readonly interrupted: () => boolean;
-  /** Only for a replay. Returns the line that is inserted for a row, or undefined if the row is not inserted. */
+  /** Only for a replay (replayed-rows.ts). Returns the line that is inserted for a row, or undefined if the row is not inserted. */
   readonly lineOf: ((row: Row) => Uint8Array | undefined) | undefined;
   /** Whether more rows will follow soon. The linger time is then extended, up to `LINGER_EXTENDED_MS`. */
   readonly expectsMore: () => boolean;

@@ -7,7 +7,7 @@ import { refusedRowLetter } from './refused-row-letter.ts';
 import { isPassedOver } from './replayed-rows.ts';
 
 /**
- * An insert is sent only if the commit of its plan took at most this time. A writer whose commit took longer may have lost the partition
+ * An insert is sent only if the commit of its plan (plan.ts) took at most this time. A writer whose commit took longer may have lost the partition
  * since then.
  */
 export const PLAN_FRESH_MS = 10_000;

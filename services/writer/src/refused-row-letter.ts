@@ -13,8 +13,8 @@ export interface RefusedRow {
 
 /**
  * Builds the dead letter of a row that ClickHouse refused, with the column list of that row. The dead letter keeps the position, the time of receipt
- * and the site of the row, and has the refused row as its payload. The same row and error always give the same bytes, because a repeated plan must
- * insert the same bytes. Each column has a valid value of its type. A table that refuses this dead letter would therefore refuse every row.
+ * and the site of the row, and has the refused row as its payload. The same row and error always give the same bytes, because a repeat of the
+ * insert must have the same bytes. Each column has a valid value of its type. A table that refuses this dead letter would therefore refuse every row.
  */
 export function refusedRowLetter({ logId, partition, row, error }: RefusedRow): Uint8Array {
   const columns = RECORDS_COLUMNS_BY_VERSION[row.version] ?? [];

@@ -5,7 +5,7 @@ import type { Row } from './batch.ts';
  * again from the log, and copies the other rows from the live tables. The live writer has no such selection and inserts every row.
  */
 export interface ReplayedRows {
-  /** The raw offset at which a partition begins if the group has not committed an offset yet. */
+  /** The raw offset (offset in `events.raw`) at which a partition begins if the group has not committed an offset yet. */
   firstRawOffset(partition: number): number;
   /** The line that is inserted for a row. Undefined if the row is not inserted, because it was copied from the live tables. */
   lineOf(partition: number, row: Row): Uint8Array | undefined;

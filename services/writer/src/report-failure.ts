@@ -4,8 +4,8 @@ import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
 
 /**
- * Reports a failure after which the writer retries. It raises an alarm if retrying alone may not help: for a full disk, a refused or
- * damaged dependency, a bug, or a long outage (`isLong`).
+ * Reports a failure after which the writer retries. Raises an alarm if retries alone may not help: if the disk is full, if an engine has refused a
+ * request or has damaged data, after a bug, and in a long outage (`isLong`).
  */
 export function reportFailure(
   error: unknown,

@@ -6,7 +6,7 @@ import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-trun
 import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan.ts';
 
 export interface ResumePoint {
-  /** The next raw offset to insert. If `redo` is set, this is the first offset of `redo`. */
+  /** The next raw offset (offset in `events.raw`) to insert. If `redo` is set, this is the first offset of `redo`. */
   readonly next: number;
   /** The number of the present set of tables. A swap replaces the tables by the set with the next number. */
   readonly generation: number;
@@ -48,8 +48,8 @@ export async function findResumePoint(
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
   if (plan !== undefined && plan.generation !== generation) {
-    // The plan was made for other tables, and the present tables do not know its token. A replay has filled the present tables: `records` and each
-    // view have every row up to `highest`. So the writer continues after these rows.
+    // The plan was made for other tables, and the present tables do not know its token. A replay, or the undo of its swap, has filled the present
+    // tables: `records` and each view have every row up to `highest`. So the writer continues after these rows.
     return {
       next: Math.max(plan.from, highest + 1),
       generation,

@@ -82,7 +82,7 @@ const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify'])
  *
  * After any other failure the loop waits (100 ms, doubling to 5 s) and goes back to plan with the same pieces, or to gather if there are
  * none. After a failed commit it goes to gather without waiting. It ends when the partition is revoked. After a takeover it starts with
- * the committed plan. docs/exactly-once.md says why each row is stored exactly once. A swap exchanges all tables (docs/glossary.md).
+ * the committed plan (plan.ts). docs/exactly-once.md says why each row is stored exactly once. A swap exchanges all tables (docs/glossary.md).
  */
 export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<ReopenableConsumer> {
   const { handle, eventLog, analytics, clock, limits, metrics, progress, logger, pauses } = deps;

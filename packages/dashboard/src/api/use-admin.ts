@@ -59,7 +59,7 @@ function pauseOf(key: QueryKey, meta: QueryMeta | undefined, isError = false): n
   );
 }
 
-/** Whether Weir refuses the request itself, for example because the report takes too long. The same request would be refused again. */
+/** Whether the answer is 400, for example because the report takes too long. Weir would refuse the same request again. */
 const isRefused = (error: unknown): boolean => error instanceof AdminError && error.status === 400;
 
 interface Options<Id extends OperationId> extends Omit<CallInput<Id>, 'signal'> {

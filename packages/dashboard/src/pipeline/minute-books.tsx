@@ -6,7 +6,7 @@ import { QueryAnswer } from '../ui/states.tsx';
 
 const REFRESH_MS = 60_000;
 
-/** The records of the last hour by minute. A minute whose sums differ from the stored records is marked. */
+/** The records of the last hour by minute and outcome. A minute is marked if the table `books_sums` has other numbers than the table `records`. */
 export function MinuteBooks() {
   const { t, number, time } = useTexts();
   const books = useAdmin('listMinuteBooks', { refresh: REFRESH_MS });

@@ -5,7 +5,7 @@ const TAKES_KEYS =
 
 /**
  * Calls the function of a key when the reader presses it. A key is an upper-case letter, or a name as in `KeyboardEvent.key`. Keys that are
- * pressed in form fields, dialogs, menus, tabs and scrolling regions are ignored.
+ * pressed together with Ctrl, Alt or Meta, or in form fields, dialogs, menus, tabs and scrolling regions, are ignored.
  */
 export function useShortcuts(keys: readonly (readonly [key: string, action: () => void])[]): void {
   const current = useRef(keys);

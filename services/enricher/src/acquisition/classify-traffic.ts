@@ -39,9 +39,10 @@ const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
 const DIRECT = '(direct)';
 
 /**
- * Returns the channel and the source of a visit. Tags have priority over a click ID. A click ID that names a medium has priority over the referrer.
- * The tags `ref`, `source` and `via` name a source, as utm_source does. If the link has no utm_medium, but a tag that names paid traffic
- * (`facebook-ads`), the medium is a paid one. GA4 would report such a visit as Unassigned or organic.
+ * Returns the channel and the source of a visit. The source is the first of these that exists: a tag, the source of `clickSource`, the referrer. The
+ * tags `ref`, `source` and `via` name a source, as utm_source does. The medium is the first of these that exists: utm_medium, the medium of the click
+ * ID, the medium of a tag that names paid traffic (`facebook-ads`), the result of `untaggedMedium`. GA4 does not use the third of these: it would
+ * report a visit with such a tag and without utm_medium as Unassigned or organic.
  */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
   const linkTag = tags.ref || tags.source || tags.via;

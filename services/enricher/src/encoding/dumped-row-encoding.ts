@@ -60,7 +60,7 @@ function columnJson(column: RecordsColumn, { values, outcome, userId }: DumpedRo
 /**
  * Returns the value of the column `detail`. For an identify, it contains a new profile ID, because the ID depends on the site, and the dump
  * can come from another site. The field `redriven` of the dump is removed, because it is a position in the log from which the row was
- * exported. If the raw record that contains the row was redriven, `detail` gets the field `redriven` of that record.
+ * exported. If the raw record that contains the row was redriven (docs/glossary.md), `detail` gets the field `redriven` of that record.
  */
 function detailOf(detail: string, userId: string, { siteId, redriven }: NewPlace): string {
   const own = withRedriven(withoutRedriven(detail), redriven);

@@ -14,7 +14,7 @@ import { timeText } from './milliseconds-text.ts';
 import { type RowColumns, sourceOf } from './row-encoding.ts';
 import { NO_PAGE_JSON, NO_SOURCE_JSON, PAGE_COLUMNS, SOURCE_COLUMNS } from './source-columns.ts';
 
-/** The log ID, and functions that encode column values which do not depend on the event alone. */
+/** The log ID, and functions that encode columns and cache the results. All events use the same caches. */
 export interface RowSources {
   readonly logId: string;
   /** The encoded column `enrichment`. */

@@ -33,7 +33,7 @@ export interface Geo extends GeoLookup {
 const CHECK_INTERVAL_MS = 30_000;
 
 /**
- * Opens the geo data. Rejects if the data cannot be read at the start, because GEOIP_DATABASE is then wrong. A bad file that
+ * Opens the geo data. Rejects if the data cannot be read at the start, for example because GEOIP_DATABASE is wrong. A bad file that
  * appears later does not replace the old data: each changed file is read and probed before it is used.
  */
 export async function openGeo(config: GeoConfig): Promise<Geo> {

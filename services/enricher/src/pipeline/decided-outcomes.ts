@@ -63,13 +63,13 @@ function createOutcomeReader(
       last = undefined;
       position = first;
       /**
-       * The smallest `step` in the current series of probes that all found a raw offset of at most `raw`. Undefined if the last probe found a higher
-       * one.
+       * The smallest `step` in the current series of probes that all found a raw offset of at most `raw`. Undefined if the last probe did not find
+       * such an offset.
        */
       let lowSince: number | undefined;
       for (let step = STEP_RECORDS_MIN; end - step > first; step *= 2) {
         const [found] = await eventLog.read(TOPIC_ENRICHED, partition, end - step, PROBE_BYTES_MAX);
-        // In a replay, the record can come from an earlier replay. Then its raw offset is NaN, so this probe does not help.
+        // In a replay (docs/glossary.md), the record can come from an earlier replay. Then its raw offset is NaN, so this probe does not help.
         if (found === undefined || !(rawOffsetOf(found) <= raw)) {
           lowSince = undefined;
           continue;

@@ -36,7 +36,7 @@ export interface PartitionDeps<Decoded> {
  * Enriches one raw partition. The order of these steps makes the enricher exactly-once (docs/exactly-once.md). For each batch:
  *   1. read the state, claim the idempotency keys, enrich the records in order;
  *   2. append the outcomes, with retries until the log has all of them;
- *   3. write the state together with the raw offset up to which it was applied;
+ *   3. write the state together with the raw offset (offset in `events.raw`) up to which it was applied;
  *   4. commit the raw offset.
  * After a crash, the next owner starts again at the committed offset:
  * - Crash after step 2: the outcomes are appended a second time. The writer stores the first outcome of each raw offset and skips the others.
@@ -45,9 +45,9 @@ export interface PartitionDeps<Decoded> {
  *   first record that it has not applied.
  * After an error, the same records are processed again. `storedTo` prevents a second append of the outcomes that the log has, and the state is read
  * again.
- * Steps 1 and 3 name the epoch of the state store: a period in which the store loses no content. When the epoch is over, the store lacks the changes
- * of some records. The partition first applies these records a second time (partition-epoch.ts). It does not append their outcomes: the log already
- * has them, and they say which records are duplicates.
+ * Steps 1 and 3 name the epoch of the state store: a period in which the store loses no content. At the beginning of a new epoch, the store can lack
+ * the changes of some records. The partition first applies these records a second time (partition-epoch.ts). It does not append their outcomes: the
+ * log already has them, and they say which records are duplicates.
  */
 export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionDeps<Decoded>): PartitionConsumer {
   const { eventLog, stateStore, progress, metrics, logger, barrier } = deps;
@@ -121,8 +121,8 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
         logger.warn({ partition, reason }, 'appending outcomes failed: retrying');
       },
     });
-    // The state is also written while the partition is being revoked: after the commit that follows, the next owner need not process these records.
-    // It is safe: the state store ignores changes that are older than its state, and the log refuses the commit of an old owner.
+    // The state is also written while the partition is being revoked. `handle` can then commit these records, so a new owner need not process them.
+    // A late write does no harm: the state store ignores changes that are older than its state, and the log refuses the commit of an old owner.
     if (batch.appliedTo < end) {
       const run = { from: batch.appliedTo, to: end };
       const applied = await stateStore.writeState(epoch, foldPartition, run, batch.changes);

@@ -137,7 +137,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
     if (from < to) {
       logger.warn({ partition, appliedTo, from, to }, 'the state is behind the log: rebuilding it');
     } else {
-      // No record of the last 24 hours has an outcome, so the state needs no earlier record. The partition begins with an empty state.
+      // No record that `windowStart` counts as needed has an outcome yet, so no record is applied again. Only the offset up to which the state was
+      // applied is set.
       const applied = await stateStore.writeState(epoch, foldPartition, { from: appliedTo, to }, []);
       if (applied === undefined) barrier.over(epoch);
     }

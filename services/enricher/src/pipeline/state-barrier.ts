@@ -33,7 +33,7 @@ export interface StateBarrier {
   whole(epoch: string, signal: AbortSignal): Promise<boolean>;
   /** Counts records that were applied to the state again. */
   folded(records: number): void;
-  /** A text with the progress while some partitions have not checked in. Undefined if all have checked in. */
+  /** A text with the progress while some partitions have not checked in. Undefined if all have checked in, or before the store was read. */
   rebuilding(): string | undefined;
   /** Returns a function that removes the member. */
   join(member: BarrierMember): () => void;

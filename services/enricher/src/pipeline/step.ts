@@ -19,13 +19,13 @@ import type { EnrichedEvent } from './enriched-event.ts';
 export interface Step {
   readonly name: string;
   /**
-   * Whether the step needs the salt of the UTC day on which the record was received, and that of the day before. For a redriven record (a dead letter
-   * that is processed again), the time at which it was redriven counts.
+   * Whether the step needs the salt (docs/glossary.md) of the UTC day on which the record was received, and that of the day before. For a redriven
+   * record (a dead letter that is processed again), the time at which it was redriven counts.
    */
   needsSalt?(event: EnrichedEvent): boolean;
   /**
-   * Whether the registry (sites, rules and so on, in memory) may be too old for the step. It then reads its newest changes before the batch is
-   * enriched.
+   * Whether the registry (sites, rules and so on, in memory) may be too old for the step. The registry then reads its newest changes before
+   * the batch is enriched.
    */
   needsNewerRegistry?(event: EnrichedEvent): boolean;
   /**

@@ -56,7 +56,8 @@ function withTimes(eventLog: EventLog, times: Map<number, number>): EventLog {
 }
 
 /**
- * Returns a registry that rejects instead of creating a missing salt. With a new salt, the visitors of a day would get other visitor IDs than before.
+ * Returns a registry that rejects instead of creating a missing salt (docs/glossary.md). With a new salt, the visitors of a day would get other
+ * visitor IDs than before.
  */
 function withoutNewSalts(registry: Registry): Registry {
   return {

@@ -51,7 +51,8 @@ export function computedStamp({ bot }: EnrichedEvent): string {
 
 /** The stamp of the first hit of a session. */
 export function stampFirst(event: EnrichedEvent): Stamped {
-  // The view `sessions` contains no hits of bots, so they get no stamp. In the state, they prolong a session.
+  // The view `sessions` contains no hits of bots, so they get no stamp. But in the state, this hit begins a session, whose start can differ from that
+  // in the view. So the stamps of this session cannot be used: the state of the visit is empty.
   if (event.bot.name !== '') return { json: NO_STAMP_JSON, visit: '' };
   if (!isCounted(event))
     return { json: stampJson(event.timestamp, 0, 0, 0, NO_ATTRIBUTES), visit: `$${NO_ATTRIBUTES}` };

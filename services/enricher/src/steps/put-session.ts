@@ -17,7 +17,7 @@ import {
 } from '../session/visitor-sessions.ts';
 
 /**
- * How long sessions are kept in the state. A lost state is rebuilt from the records of the last 24 hours, and then has the sessions of this time.
+ * How long sessions are kept in the state. A lost state is rebuilt from the records of the last 24 hours, and then has the sessions of these hours.
  * If the enricher kept sessions for a shorter time, a rebuilt state could have more sessions than the lost one had, and records that are processed
  * again after an outage could get other session IDs.
  */

@@ -5,7 +5,7 @@ const DROPPED = { outcome: 'dropped', reason: 'site_removed', ruleId: '' } as co
 
 /**
  * Fills in the site. Drops a record whose site was removed after the gateway had accepted it. The gateway accepts records only of sites that it
- * knows. A site that is unknown here after the registry has caught up was therefore removed.
+ * knows. A site that is unknown here after the registry (docs/glossary.md) has read its newest changes was therefore removed.
  */
 export function createPutSite(registry: Registry): Step {
   return {

@@ -57,9 +57,9 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
 }
 
 /**
- * A referrer is internal if its registrable domain is that of the page or of the site, and external otherwise. For an internal referrer, the column
- * referrer_domain is empty, and a visit without tags and click ID has the channel Direct and an empty traffic_source. The column referrer is filled
- * in both cases.
+ * A referrer is external if it is a page or an app, and its domain is neither that of the visited page nor that of the site. For any other referrer,
+ * the column referrer_domain is empty, and a visit without tags and click ID has the channel Direct and an empty traffic_source. The column referrer
+ * contains the referrer in all cases.
  */
 function isExternal(
   { hostname: from, domain }: Referrer,

@@ -82,7 +82,8 @@ describe('tags of paid traffic', () => {
     for (const text of [...names, ...tags]) expect(text).toBe(text.trim().toLowerCase());
     expect([...names, ...tags].length).toBeGreaterThan(0);
     expect(['cpc', 'display']).toContain(medium ?? 'cpc');
-    // A source that is not in Weir's own lists is an advertising network. Its entry must have at least one complete tag.
+    // A source that is not in Weir's own lists is an advertising network. Its entry must have at least one of `tags`, to which no word such as `ads`
+    // is added.
     if (!known.has(source)) expect(tags.length).toBeGreaterThan(0);
     for (const tag of tags) expect(ofPaidTag(tag)?.source).toBe(source);
   });

@@ -18,8 +18,8 @@ function logOf(records: readonly StoredRecord[]): EventLog {
 
 test('the search does not begin at records of another run of a replay', async () => {
   const raws = 11_000;
-  // The search looks 1,024 records before the end of the log, then 2,048, 4,096 and so on. The last 9,000 records are of the other run, so only the
-  // fifth look (16,384) finds another record.
+  // The search looks 1,024 records before the end of the log, then 2,048, 4,096 and so on. The last 9,000 records are those of the other run, so the
+  // fifth look (16,384) is the first that finds a record of this run.
   const records = Array.from({ length: raws + 9_000 }, (_, offset) =>
     outcomeOf(offset < raws ? offset : undefined, offset),
   );

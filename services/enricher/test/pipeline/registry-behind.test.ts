@@ -19,7 +19,7 @@ import { pageview, parseLine, rawBytes } from './enrich-harness.ts';
 // The gateway accepts a hit only for a site that it knows. The enricher of another process can know the site later.
 
 const RECEIVED = Date.UTC(2026, 5, 15, 12);
-/** Longer than the registry of a process can be out of date. */
+/** By how much the clock of the enricher is ahead of the times of receipt. No outcome may depend on it. */
 const CLOCK_AHEAD_MS = 3_600_000;
 
 const siteOf = (siteId: string): Site => {

@@ -50,7 +50,7 @@ function toRecord(run: string, { at, what, visitor, session, path, from }: Sent)
 
 /**
  * A stamp is the columns of a row that describe its visit (`visit_stamp` and others). Returns the number of visits, the number of visits whose stamps
- * can be used, and those of the latter whose stamps differ from the view `sessions`. The stamps of a visit cannot be used if `visit_stamp` of one of
+ * can be used, and the visits whose usable stamps differ from the view `sessions`. The stamps of a visit cannot be used if `visit_stamp` of one of
  * its rows is 0 or 2, or if the visit is in `visits_computed`.
  */
 async function compare(visitors: string, params: Readonly<Record<string, string>> = {}) {

@@ -6,9 +6,9 @@ export interface BatchTurns {
 const NOW = Promise.resolve();
 
 /**
- * Lets one batch (a request with up to 500 events) be processed in each turn of the event loop. If batches of several API keys wait, the keys take
- * turns. A batch of 500 events needs as much CPU as hundreds of other requests: without turns, all batches that have arrived would be processed
- * before the next request.
+ * Starts one batch (a request with up to 500 events) in each iteration of the event loop. If batches of several API keys wait, each key in turn gets
+ * one batch. A batch of 500 events needs as much CPU as hundreds of other requests. Without this limit, all batches that have arrived would be
+ * processed before the next request.
  */
 export function createBatchTurns(): BatchTurns {
   /** The batches that wait, by key. The first key is the next one. */

@@ -13,8 +13,8 @@ export type AppendResult = 'stored' | 'duplicate' | 'unavailable';
 
 export interface AppendBatcher {
   /**
-   * Appends a record, with a claim of its idempotency key if it has one. Returns `unavailable` at once if too many requests or
-   * bytes of its sender are waiting (waiting-room.ts).
+   * Appends a record. If it has an idempotency key, first claims the key (docs/glossary.md). Returns `unavailable` at once if too many requests
+   * or bytes of its sender are waiting (waiting-room.ts).
    */
   append(
     record: AppendRecord,

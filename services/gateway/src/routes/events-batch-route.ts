@@ -29,7 +29,7 @@ const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`
 
 /**
  * Handles POST /api/v1/events/batch (docs/api.md). Each event is processed as if it had been sent to /api/v1/events, and has its own
- * result. Each event counts against the rate limit. A body that cannot be read counts as one event. A batch with more events
+ * result. Each event counts against the rate limit. A body that has no valid list of events counts as one event. A batch with more events
  * than the remaining limit (429), or than the whole limit (400), is refused as a whole and does not count. If all events failed, at
  * least one of them because the event log was unavailable, the answer is 503: a client that reads only the status must not see a success.
  */
