@@ -30,7 +30,7 @@ export function bots(): Section {
     title: 'Bots',
     markdown: [
       'Every user agent in the lists of bots is counted. The user agents of people are the mainstream ones (see above) of the other sets.',
-      "The package isbot is itself tested with crawler-user-agents. Its other test data is not in its npm package. Before Weir's",
+      "Weir also uses the package isbot, which is itself tested with crawler-user-agents. Other bots can have a lower share. Before Weir's",
       'lists were improved with the misses of these sets, 99.58 % of the bots and 0.41 % of the people were recognised as bots. The',
       'older sets label some bots as browsers, for example curl and PhantomJS.',
       '',

@@ -42,7 +42,7 @@ export function clients(): Section {
     markdown: [
       'A case is mainstream if its label in the set is one of the names in `tests/accuracy/mainstream.ts`, however old',
       'the user agent is and whatever the result of the test is. The targets are averages over the sets: each set with at least',
-      `${SET_CASES_MIN} mainstream cases counts the same, whatever its size. \`tests/accuracy/labels.ts\` translates the labels of the sets to`,
+      `${SET_CASES_MIN} mainstream cases counts the same, whatever its size. The columns on the right count the other cases ("left out"). \`tests/accuracy/labels.ts\` translates the labels of the sets to`,
       "Weir's terms. Weir gets the size of the screen if the set has it, and no Client Hints, because no set has them. One set",
       'has the tests of ua-parser-js, the library that Weir uses.',
       '',
@@ -51,7 +51,8 @@ export function clients(): Section {
       '',
       'The set `user-agents` labels an iPad that asks for desktop pages as a Mac, because the iPad sends the user agent of a Mac.',
       'Weir recognises the iPad by its screen, which counts as a miss here. The present npm packages of uap-core and isbot have no tests,',
-      "and the package of device-detector-js (LGPL) has no test data. Only the tests in uap-core's package of 2013 could be used.",
+      "and the package of device-detector-js (LGPL) has no test data. From these three projects, only the tests in uap-core's package of 2013 are used.",
+      'A miss is written as the name of the set, its label, and after "given" the result of Weir.',
       '',
       table(['what', 'set', 'licence', 'mainstream', 'right', 'left out', 'right of those'], rows),
       '',

@@ -28,7 +28,7 @@ export function renewedPage(old: string, results: readonly Result[], machine: st
     [
       ...section({ scenario, ...result }),
       '',
-      `${date}. ${machine}.`,
+      `${date}. This section was measured on that date, on ${machine}.`,
       '',
       ...targetsTable([{ scenario, ...result }]),
     ].join('\n'),
@@ -50,10 +50,11 @@ function benchmarksPage(results: readonly Result[], machine: string, date: strin
   return `${[
     '# Benchmarks',
     '',
-    'Written by `npm run bench -- --write`; do not edit. Each figure is the median (minimum-maximum) of several rounds. The rounds',
-    'of one run alternate between Weir and its baseline. Compare the ratios, because the absolute figures depend on the machine.',
+    'Written by `npm run bench -- --write`; do not edit. If a section says nothing else, each figure is the median (minimum-maximum) of several',
+    'rounds, and the rounds of one run alternate between Weir and its baseline. Compare the ratios, because the absolute figures depend on the machine.',
+    'The machine is *quiet* if its load average of the last minute is below 0.5.',
     '',
-    `${date}. ${machine}.`,
+    `${date}. Sections without their own date were measured on that date, on ${machine}.`,
     '',
     '## Targets',
     '',

@@ -197,7 +197,7 @@ function findingsOf(rows: number, opening: readonly number[], found: readonly Fi
       atMost(`${size}: p99 from 204 until SQL finds the pageview`, percentile(sorted(visible), 0.99), VISIBLE_MS_MAX),
     ],
     notes: [
-      `${DASHBOARDS} clients ask the seven reports of the overview page, each with another combination of period and filter, and ask each report again after the same pause as the page: at least 15 s, and 200 times the time of the answer, but at most 5 minutes; then up to a fifth longer. ${PER_SECOND} pageviews per second of the same site arrive meanwhile (open loop: the latency counts from the planned time). A probe is sent twice a second, and SQL asks for it every ${POLL_MS} ms.`,
+      `${DASHBOARDS} clients ask the seven reports of the overview page, each with another combination of period and filter, and ask each report again after a pause, as the page does. The pause is 200 times the time of the answer, but at least 15 s and at most 5 minutes. Then up to a fifth of the pause is added, so that the requests come at different times. ${PER_SECOND} pageviews per second of the same site arrive meanwhile (open loop: the latency counts from the planned time). A probe is sent twice a second, and SQL asks for it every ${POLL_MS} ms.`,
       `${found.length} minutes were measured, beginning ${WARM_UP_MS / 60_000} minutes after all dashboards were open, when each report has been repeated at least once. Weir, its ClickHouse and all clients run on the same machine. Before, ${quiet}.`,
     ],
   };

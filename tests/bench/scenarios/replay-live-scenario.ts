@@ -187,7 +187,7 @@ async function run({ programs, rounds, records = RECORDS, note }: Bench, from: '
       },
     ],
     notes: [
-      `${PER_SECOND} server events per second, open loop: the latency counts from the planned time of a request. Before each of ${rounds} replays, ${QUIET_WINDOWS} windows of ${WINDOW_SECONDS} s are measured, and during it one window after the other, from its request until it follows the live tables. The table shows the median, the lowest and the highest window. The p50 of each window beside a replay is compared with the median of the windows before it. Client, Weir and its ClickHouse share the cores of this machine.`,
+      `${PER_SECOND} server events per second, open loop: the latency counts from the planned time of a request. Number of replays: ${rounds}. Before a replay, ${QUIET_WINDOWS} windows of ${WINDOW_SECONDS} s are measured. During the replay, such windows follow one another, from its request until it follows the live tables. The table shows the median, the lowest and the highest window. The p50 of each window beside a replay is compared with the median of the windows before it. Client, Weir and its ClickHouse share the cores of this machine.`,
       'The lag is the highest number of records that the enricher or the writer had not processed, read four times per second, divided by the rate. The last replay is swapped while the traffic continues, and then every record is counted and the audit is run.',
     ],
   };

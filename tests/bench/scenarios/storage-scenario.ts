@@ -16,7 +16,7 @@ const CPU_RATIO_MAX = 0.7;
 export const storage: Scenario = {
   name: 'storage',
   about:
-    'bytes of an event by table and column, and the CPU of ClickHouse for an insert, beside the tables before migration 016',
+    'bytes of an event by table and column, and the CPU of ClickHouse for an insert, compared with the tables before migration 016',
   rounds: 2,
   onlyByName: 'it fills all tables several times',
   run,

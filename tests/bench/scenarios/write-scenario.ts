@@ -63,7 +63,7 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
     targets: [target('time', time), target('CPU', work)],
     notes: [
       `${rows} rows per round (${showNumber(bytes / rows, 0)} bytes each): the enriched records of ${origin === 'real' ? 'the real access log' : 'a generated access log (WEIR_TEST_ACCESS_LOG is not set)'}, repeated many times, in ${PARTITIONS} partitions. Both sides insert into the same table \`records\` with all its views, in blocks of ${rowsMax} rows, ${INSERTS_AT_ONCE} at a time, each with a token, through the same client. The bytes of the two sides differ only in the ID of the log.`,
-      `The time of the writer is the time from startWriter, with a full log, to the last commit. The rows of a round are full batches, so the writer does not linger (${lingerMs} ms) for an incomplete one. If it made more inserts than the direct side, it divided batches early. ${rounds} rounds after one round that is not counted. The order of the two sides alternates, and each waits until the merges of earlier inserts have ended.`,
+      `The time of the writer is the time from startWriter, with a full log, to the last commit. The rows of a round are full batches, so the writer does not linger (${lingerMs} ms) for an incomplete one. If the writer made more inserts than the direct side, some of its batches were not full. ${rounds} rounds after one round that is not counted. The order of the two sides alternates, and each waits until the merges of earlier inserts have ended.`,
     ],
   };
 }
