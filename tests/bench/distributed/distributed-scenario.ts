@@ -37,8 +37,8 @@ async function run(bench: Bench): Promise<Findings> {
       tables: [gateways, enrichers.table, ...backlog],
       targets: enrichers.targets,
       notes: [
-        `One Kafka 4.3 broker (heap 256 MiB, one copy), one Redis, the embedded ClickHouse over HTTP, and all measured processes share the cores of this machine. Load averages: ${loads.join('; ')}.`,
-        `Gateways: CPU of the process for ${REQUESTS} requests per round, ${CONNECTIONS} connections, ${bench.rounds} rounds that alternate between them. Enrichers: ${ofEnrichers} records per round in a new log of 12 partitions, after 60,000 records for each enricher that are not counted. The records are appended while the enrichers run. All cores are busy, so the CPU per record is more meaningful than the records/s.`,
+        `One Kafka 4.3 broker (heap 256 MiB, one replica), one Redis, the embedded ClickHouse over HTTP, and all measured processes share the cores of this machine. Load averages: ${loads.join('; ')}.`,
+        `Gateways: CPU of the process for ${REQUESTS} requests per round, ${CONNECTIONS} connections, ${bench.rounds} rounds that alternate between the three servers. Enrichers: ${ofEnrichers} records per round in a new log of 12 partitions, after 60,000 records for each enricher that are not counted. The records are appended while the enrichers run. All cores are busy, so the CPU per record is more meaningful than the records/s.`,
         `Backlog: measured once. One enricher and one writer are started with a backlog of ${records} records. The seconds and the CPU include their start. The records are the page views of the access log, repeated, with the keys of an import.`,
       ],
     };

@@ -21,7 +21,7 @@ const TARGETS: readonly { readonly rival: string; readonly connections: number; 
 export const rivals: Scenario = {
   name: 'rivals',
   about:
-    'CPU per request of the gateway on Kafka and Redis, compared with servers that do the same and that a user could write instead',
+    'CPU per request of the gateway on Kafka and Redis, compared with simpler servers that a user could write instead',
   rounds: 40,
   onlyByName: 'needs Kafka and Redis here (npm run services:up installs nothing unless CI=true)',
   missing: servicesMissing,
