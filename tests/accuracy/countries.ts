@@ -39,7 +39,7 @@ export async function countries(): Promise<Section> {
   return {
     title: 'Countries',
     markdown: [
-      `The test generates files with ${COUNTRIES.length} countries. Each country has an IPv4 network (/12 to /28) and an IPv6 network`,
+      `The test looks up addresses in generated geo databases (MMDB files) with ${COUNTRIES.length} countries. Each country has an IPv4 network (/12 to /28) and an IPv6 network`,
       '(/24 to /64). Some networks are adjacent, others have a gap before them. The table has the number of right answers and of cases.',
       '',
       table(

@@ -43,7 +43,7 @@ export function localProblem(name: LiveName): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** With CI=true, installs missing programs, as `npm run services:up` does. For tests that start a service with their own settings. */
+/** With CI=true, installs the programs of the service that are missing. For tests that start these programs themselves, without `startLocal`. */
 export function installLocal(name: LiveName): void {
   if (process.env.CI !== 'true') return;
   const script = `import('./infra/local/${name}.mjs').then(({ ${name} }) => ${name}.install())`;

@@ -7,7 +7,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { type ControlHarness, openControlHarness } from './control-harness.ts';
 
 let weir: ControlHarness;
-/** Called once, when control reads the ends of the log. */
+/** Called once, when a route of control next reads the positions of a topic. A redrive does this first, before it waits for the pipeline. */
 let onWait: (() => Promise<void>) | undefined;
 beforeAll(async () => {
   weir = await openControlHarness((log) => ({

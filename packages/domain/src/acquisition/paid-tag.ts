@@ -12,7 +12,7 @@ export interface PaidTagEntry {
   readonly names?: readonly string[];
   /** Complete tags, to which no word is added. */
   readonly tags?: readonly string[];
-  /** The medium of the visit. Default: `cpc`. */
+  /** The medium of a visit with one of these tags, if the link has no medium. Default: `cpc`. */
   readonly medium?: 'display';
 }
 

@@ -45,17 +45,18 @@ const REMOVED_AT_ONCE = 50_000;
  * exchange them with the live tables. After a crash, the next leader continues from the registry, the committed offsets and the tables.
  *
  *     phase    what the leader does                                                next phase
- *     -------  ------------------------------------------------------------------  --------------------------------------
- *     create   creates the shadow tables; decides where each partition begins      copy, or archive (--from archive)
- *     archive  reads the archive up to where the log begins                        copy
+ *     create   creates the shadow tables; decides where each partition begins      archive (with --from archive), otherwise copy
+ *     archive  reads the archive up to the offset at which the log is read         copy
  *     copy     copies the rows that are not replayed, chunk by chunk               fill
- *     fill     runs the writer from the log into the shadow tables                 follow (less than 20 s behind live)
- *     follow   keeps the writer running                                            swap (requested, or part of an undo)
- *     swap     exchanges the live and the shadow tables (swap-tables.ts)           swapped or undone; if refused, follow or swapped
- *     swapped  removes replayed outcomes; keeps the former tables for an undo      fill (an undo was requested)
- *     undone   removes replayed outcomes
- *     drop     removes the shadow tables, then the replay from the registry        none (requested in any phase but swap)
+ *     fill     runs the writer from the log into the shadow tables                 follow (see FOLLOWS_WITHIN_MS)
+ *     follow   keeps the writer running                                            swap (requested, automatic, or part of an undo)
+ *     swap     exchanges the live and the shadow tables (swap-tables.ts)           swapped; in an undo, undone; if refused, the phase before
+ *     swapped  stops the writer; keeps the former tables for an undo               fill (an undo was requested)
+ *     undone   stops the writer                                                    none, until it is dropped
+ *     drop     removes the shadow tables, then the replay from the registry        none
  *
+ * A drop can be requested in each phase but `swap`. In `swapped`, `undone` and `drop`, the leader also removes what a replay from raw has written for
+ * itself: its outcomes in `events.replayed`, and its state.
  * The function `fence` rejects if this process is no longer the leader. It is called before each change of the replay in the registry,
  * and before the shadow tables are removed.
  */

@@ -53,7 +53,10 @@ export interface GroupMember {
   commit(session: Session, partition: number, commit: Commit): Promise<void>;
   /** True if this member has received its assignment (which can be empty) and its last heartbeat is within the session timeout. */
   joined(): boolean;
-  /** Resolves when the work on the partitions has ended and the member has left the group. */
+  /**
+   * Resolves when the work on the partitions has ended and the member has left the group. It also resolves if the member could not leave (`onError`
+   * gets the error): the session of the member then times out.
+   */
   close(): Promise<void>;
 }
 
