@@ -8,7 +8,10 @@ import { watchHistory } from './watch-history.ts';
 import { createCore, type WeirCore } from './weir.ts';
 
 export interface Weir extends WeirCore {
-  /** From now on this browser sends nothing and stores only the opt-out. */
+  /**
+   * From now on, the pages of this origin begin no request and store only the opt-out, until `optIn`. If the browser refuses storage, this applies
+   * only to the present page.
+   */
   optOut(): void;
   optIn(): void;
   /** Switches cookieless mode on or off for this page. Switching it on removes stored values at once. */

@@ -47,7 +47,7 @@ async function redriven(): Promise<readonly string[]> {
   return data.results.map(({ result }: { result: string }) => result);
 }
 
-/** Checks what a replay must not change: the letters, the records that were made of them, and the audit. */
+/** Checks the state after the redrives, which no replay may change: no letter waits, the records of both letters are stored once, and the audit is balanced. */
 async function expectRedriven(): Promise<void> {
   expect(await list()).toMatchObject({ total: 0, letters: [] });
   expect(await weir.count(STORED)).toBe(2);

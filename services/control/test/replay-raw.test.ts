@@ -148,7 +148,7 @@ test('a replay that is interrupted again and again makes the same rows', async (
   for (const part of [100, 300, 500]) {
     await eventually(`${part} records`, async () => (await replayed()) >= part);
     await weir.restartReplayer();
-    // Removes the state of the replay, which must then be built again.
+    // Removes the state store of the replay's enricher (sessions, first-seen keys, links). The replay must build it again.
     if (part === 300) await weir.removeReplayState();
   }
   await weir.follows();

@@ -20,7 +20,10 @@ interface View {
   readonly problem: string | null;
 }
 
-/** An ID with random characters: compression cannot shorten it, so a search in files finds every stored copy. */
+/**
+ * An ID with random characters, which no other text contains. A search in files finds copies that are stored as plain text, or as the first copy in a
+ * block of LZ4. It can miss copies in a block of ZSTD: SQL looks for these.
+ */
 const newId = (who: string) => `${who}${randomBytes(16).toString('hex')}`;
 
 describeOwnProcess('forgetting in a process of its own', () => {

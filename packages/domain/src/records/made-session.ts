@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * A new session begins after 30 minutes without a hit of the visitor (docs/api.md, Cookieless mode). The snippet (visitor.ts), the view `sessions` and
- * the SQL of reports (visit-rows.ts) have this number too. The test session-idle-time.test.ts compares them.
+ * A new session begins after 30 minutes without a hit of the visitor (docs/api.md, Cookieless mode). The snippet (visitor.ts), the view
+ * `session_moves` and the SQL of reports (visit-rows.ts) have this number too. The test session-idle-time.test.ts compares them.
  */
 export const SESSION_IDLE_MS = 30 * 60_000;
 

@@ -29,7 +29,8 @@ const INSTALLATION = object({
     ...list(
       object({ name: text, free_bytes: count, total_bytes: count, reserve_bytes: count, is_full: { type: 'boolean' } }),
     ),
-    description: 'The disks to which the process with the control role writes. Below the reserve, nothing is accepted.',
+    description:
+      'The disks to which the process with the control role writes. While less than its reserve is free on the disk of the data folder, nothing is accepted. While this is true only for the disk of its folder `clickhouse`, events are accepted, and the embedded ClickHouse refuses inserts.',
   },
   engines: list(object({ engine: text, checked_at: orNull(TIME), drift: list(text) })),
   archive: orNull(object({ topics: list(object({ topic: text, lag: count })) })),

@@ -3,8 +3,8 @@ import { GROUP_ENRICHER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 
 /**
- * For a raw offset (an offset in `events.raw`): true if its outcome in `events.enriched` is `duplicate`. An offset is missing if retention has
- * removed its outcome.
+ * For a raw offset (an offset in `events.raw`): true if its outcome in `events.enriched` is `duplicate`. An offset is missing if the
+ * log does not have its outcome, for example because retention has removed it.
  */
 export type Decided = ReadonlyMap<number, boolean>;
 

@@ -51,7 +51,10 @@ export interface DecodedEvent {
   readonly numberText: string;
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
-  /** Whether an identify from a browser has a valid signature. The gateway checks this. */
+  /**
+   * What the gateway has found out about the signature of a browser's identify: `signed` (valid) or `refused` (not valid, and the site requires one).
+   * Undefined in all other cases (`IdentityProof` has the list).
+   */
   readonly identityProof: IdentityProof;
 
   readonly url: string;

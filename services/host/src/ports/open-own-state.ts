@@ -11,7 +11,7 @@ export interface OpenOwnStateDeps {
   readonly disk: DiskSpace | undefined;
 }
 
-/** The embedded log, in the thread that owns it or in another thread. */
+/** The part of the embedded log that this file needs. `LmdbEventLog` (in the thread that owns the log) and `ThreadLog` (in other threads) have it. */
 export interface LogWithUnread {
   oldestUnreadAt(topic: string, group: string): Promise<number>;
 }
