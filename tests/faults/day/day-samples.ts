@@ -15,6 +15,7 @@ export type Measure =
   | 'disk-state'
   | 'disk-claims'
   | 'disk-tables'
+  | 'disk-replaced-parts'
   | 'disk-clickhouse-rest'
   | 'disk-rest'
   | 'table-rows'
@@ -34,16 +35,17 @@ export async function takeSample({ weir, disk, hours }: DayWeir): Promise<Sample
   const [log = 0, state = 0, claims = 0, clickhouse = 0] = FOLDERS.map((name) => bytesIn(join(disk.folder, name)));
   const all = bytesIn(disk.folder);
   const [parts] = await weir.client.sql(
-    'SELECT sum(bytes_on_disk) AS bytes, sum(rows) AS rows FROM system.parts WHERE active',
+    'SELECT sumIf(bytes_on_disk, active) AS bytes, sumIf(rows, active) AS rows, sumIf(bytes_on_disk, NOT active) AS replaced FROM system.parts',
   );
   const lags = await weir.client.lags();
   const tables = Number(parts?.bytes);
+  const replaced = Number(parts?.replaced);
   return {
     hour: hours(),
     ...{ memory, 'memory-main': main, 'memory-clickhouse': memory - main },
     'open-files': processes.reduce((sum, { openFiles }) => sum + openFiles, 0),
     ...{ disk: all, 'disk-log': log, 'disk-state': state, 'disk-claims': claims, 'disk-tables': tables },
-    'disk-clickhouse-rest': clickhouse - tables,
+    ...{ 'disk-replaced-parts': replaced, 'disk-clickhouse-rest': clickhouse - tables - replaced },
     'disk-rest': all - log - state - claims - clickhouse,
     'table-rows': Number(parts?.rows),
     lag: lags.reduce((sum, one) => sum + one, 0),
