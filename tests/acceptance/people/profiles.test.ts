@@ -84,6 +84,8 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
     const { key } = await ownSite();
     expectIdentifyError(await weir.identify(key, { visitor_id: 'v', user_id: 'u', '': 1 }), 400);
     expectIdentifyError(await weir.identify(key, '{"visitor_id":"v","user_id":"u","big":1e999}'), 400, /big/);
+    const long = '{"visitor_id":"v","user_id":"u","huge":18446744073709551617}';
+    expectIdentifyError(await weir.identify(key, long), 400, /"huge"/);
   });
 
   test('every type of value is kept up to its limit', async () => {
@@ -95,6 +97,9 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
       text: 'x'.repeat(1000),
       wide: astral(1000),
       num: -1.5,
+      born: '1956-03-12',
+      seen: '2024-05-01T10:00:00',
+      at: '2024-05-01 10:00:00.5',
     };
     expect((await weir.identify(key, { visitor_id: 'v', user_id: 'u', ...traits, gone: null })).status).toBe(200);
     const [profile] = await weir.rows('profiles', site, 1, 'traits');

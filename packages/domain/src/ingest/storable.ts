@@ -148,9 +148,18 @@ function roundedNumber(
 ): string | undefined {
   const marked = markLongIntegers(text, () => true);
   if (marked === undefined) return undefined;
-  return roundedIn(properties, sentAs(JSON.parse(marked.text) as JsonObject), marked.mark.length);
+  const sent = sentAs(JSON.parse(marked.text) as JsonObject);
+  for (const key in properties) {
+    const value = properties[key] as Json;
+    const digits = roundedIn(value, (sent as JsonObject | undefined)?.[key], marked.mark.length);
+    if (digits !== undefined) {
+      return `must not hold a number that would be rounded: send ${cutChars(digits, SHOWN_CHARS)}, at ${shown(key)}, as a string`;
+    }
+  }
+  return undefined;
 }
 
+/** Returns the digits of the first number that would be rounded. */
 function roundedIn(
   value: Json,
   marked: Json | undefined,
@@ -173,13 +182,13 @@ function roundedIn(
     const broken = roundedIn(item, (marked as readonly Json[])[at], markLength, numbers);
     if (broken !== undefined) return broken;
   }
-  return numbers.float && numbers.long !== undefined ? wouldBeRounded(numbers.long) : undefined;
+  return numbers.float ? numbers.long : undefined;
 }
 
 function roundedDigits(digits: string, array: ArrayNumbers | undefined): string | undefined {
   const isInteger = fits64Bits(digits);
   if (!fitsFloat64(digits)) {
-    if (!isInteger) return wouldBeRounded(digits);
+    if (!isInteger) return digits;
     if (array !== undefined) array.long = digits;
   } else if (!isInteger && array !== undefined) array.float = true;
   return undefined;
@@ -188,8 +197,4 @@ function roundedDigits(digits: string, array: ArrayNumbers | undefined): string 
 function sortNumber(number: number, array: ArrayNumbers | undefined): undefined {
   if (array === undefined) return;
   if (!Number.isInteger(number) || number < -(2 ** 63) || number >= 2 ** 64) array.float = true;
-}
-
-function wouldBeRounded(digits: string): string {
-  return `must not hold a number that would be rounded: send ${cutChars(digits, SHOWN_CHARS)} as a string`;
 }

@@ -26,7 +26,7 @@ describe('"a property that cannot be stored as it was sent is 400"', () => {
     ['{"\\ud800":1}', /valid Unicode/],
     ['{"a":[null,[1]]}', /null beside an array/],
     ['{"a":[[[]],[null],[]]}', /null beside an array/],
-    ['{"a":-9223372036854775809}', /rounded: send -9223372036854775809 as a string/],
+    ['{"a":-9223372036854775809}', /rounded: send -9223372036854775809, at "a", as a string/],
     ['{"a":123456789012345678901234}', /rounded/],
     ['{"a":[9007199254740993,1.5]}', /rounded/],
     ['{"a":[[9007199254740993],[1e20]]}', /rounded/],

@@ -81,18 +81,22 @@ function readBytes(
     return read(bytes);
   }
   return new Promise((resolve) => {
-    let chunks: Buffer | Buffer[] = EMPTY;
+    let taken: Buffer = EMPTY;
     let bytes = 0;
     const take = (chunk: Buffer): void => {
+      const before = bytes;
       bytes += chunk.length;
       if (bytes > readMax) {
         request.off('data', take).off('end', end);
         resolve(discard(request, tooLarge(bytesMax)));
-      } else if (chunks === EMPTY) chunks = chunk;
-      else if (Array.isArray(chunks)) chunks.push(chunk);
-      else chunks = [chunks, chunk];
+      } else if (before === 0) taken = chunk;
+      else {
+        // Chunks are not kept, because a body can have a chunk for each byte, and each chunk needs about 200 bytes of memory.
+        if (bytes > taken.length) taken = Buffer.concat([taken], Math.min(2 * bytes, readMax));
+        chunk.copy(taken, before);
+      }
     };
-    const end = (): void => resolve(read(Array.isArray(chunks) ? Buffer.concat(chunks) : chunks));
+    const end = (): void => resolve(read(taken.subarray(0, bytes)));
     request.on('data', take).on('end', end);
   });
 }
