@@ -1,7 +1,7 @@
 import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import type { Source, Sources } from '@weir/domain/acquisition/source';
 import { cachedByCut } from '../encoding/cached-by-cut.ts';
-import { jsonText } from '../encoding/json-text.ts';
+import { flat, jsonText } from '../encoding/json-text.ts';
 import { type SourceJson, sourceJson } from '../encoding/source-columns.ts';
 import { attribute, type Origin } from './classify-traffic.ts';
 import { domainOf } from './host-domain.ts';
@@ -36,12 +36,36 @@ export function createReferrers(sources: Sources): (referrer: string, cut?: Quer
 
 function parseReferrer(referrer: string, sources: Sources, cut: QueryCut | undefined): Referrer {
   const json = jsonText(cut === undefined ? referrer : withoutFragment(cutUrl(referrer, cut)));
-  const internalJson = untagged(json, undefined, sources);
-  const origin = originOf(referrer, sources);
-  if (origin === undefined) {
-    return { json, hostname: '', domain: '', source: undefined, untaggedJson: internalJson, internalJson };
+  return new ParsedReferrer(json, originOf(referrer, sources), sources);
+}
+
+/** Computes `untaggedJson` and `internalJson` when they are needed: most referrers need only one of them, or neither. */
+class ParsedReferrer implements Referrer {
+  readonly json: string;
+  readonly hostname: string;
+  readonly domain: string;
+  readonly source: Source | undefined;
+  readonly #sources: Sources;
+  #untagged: SourceJson | undefined;
+  #internal: SourceJson | undefined;
+
+  constructor(json: string, origin: ReturnType<typeof originOf>, sources: Sources) {
+    this.json = json;
+    this.hostname = origin?.hostname ?? '';
+    this.domain = origin?.domain ?? '';
+    this.source = origin?.source;
+    this.#sources = sources;
   }
-  return { json, ...origin, untaggedJson: untagged(json, origin, sources), internalJson };
+
+  get untaggedJson(): SourceJson {
+    this.#untagged ??= this.hostname === '' ? this.internalJson : untagged(this.json, this, this.#sources);
+    return this.#untagged;
+  }
+
+  get internalJson(): SourceJson {
+    this.#internal ??= untagged(this.json, undefined, this.#sources);
+    return this.#internal;
+  }
 }
 
 /**
@@ -75,11 +99,12 @@ function withoutFragment(url: string): string {
 
 function untagged(referrerJson: string, referrer: Origin | undefined, sources: Sources): SourceJson {
   const attribution = attribute({ tags: NO_CAMPAIGN_TAGS, clickId: undefined, referrer }, sources);
-  return sourceJson({
+  const { columns, visit } = sourceJson({
     referrerJson,
     referrerDomain: referrer?.domain ?? '',
     tags: NO_CAMPAIGN_TAGS,
     clickId: undefined,
     attribution,
   });
+  return { columns: flat(columns), visit: flat(visit) };
 }
