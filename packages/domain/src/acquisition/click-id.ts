@@ -5,7 +5,7 @@ import { CAMPAIGN_TAGS } from './campaign-tags.ts';
  * lower case make no difference.
  */
 export interface ClickId {
-  /** The parameter's usual name. */
+  /** The parameter's usual name, in the case in which the platform writes it. */
   readonly type: string;
   /** The source of the visit, if no tag names one. If `medium` is empty, a referrer with a known source takes precedence. */
   readonly source: string;
@@ -27,7 +27,7 @@ const CLICK_IDS: readonly ClickId[] = [
   { type: 'twclid', source: 'twitter', medium: 'cpc' },
   { type: 'li_fat_id', source: 'linkedin', medium: 'cpc' },
   { type: 'rdt_cid', source: 'reddit', medium: 'cpc' },
-  { type: 'sccid', source: 'snapchat', medium: 'cpc' },
+  { type: 'ScCid', source: 'snapchat', medium: 'cpc' },
   { type: 'epik', source: 'pinterest', medium: 'cpc' },
   { type: 'qclid', source: 'quora', medium: 'cpc' },
   { type: 'irclickid', source: 'impact', medium: 'affiliate' },
@@ -50,11 +50,18 @@ export function isCampaignParameter(name: string): boolean {
   return TAGS.has(name) || lower.startsWith('utm_') || BY_PARAMETER.has(lower);
 }
 
-/** Returns the first click ID in a query that has a value; `undefined` if there is none. */
+/**
+ * Returns the click ID of a query; `undefined` if there is none. Parameters without a value are ignored. A query can have several click IDs, for
+ * example if the URL of an ad was copied from Facebook. The first one with a medium is then returned. If none has a medium, the first one is
+ * returned.
+ */
 export function clickIdOf(query: URLSearchParams): ClickId | undefined {
+  let first: ClickId | undefined;
   for (const [parameter, value] of query) {
     const clickId = value === '' ? undefined : BY_PARAMETER.get(parameter.toLowerCase());
-    if (clickId !== undefined) return clickId;
+    if (clickId === undefined) continue;
+    if (clickId.medium !== '') return clickId;
+    first ??= clickId;
   }
-  return undefined;
+  return first;
 }

@@ -1,22 +1,6 @@
-import { createSources } from '@weir/domain/acquisition/source';
-import { attribute } from '../../src/acquisition/classify-traffic.ts';
-import { publicSuffixOf } from '../../src/acquisition/host-domain.ts';
-import { createPageUrls } from '../../src/acquisition/page-url.ts';
-import { createReferrers } from '../../src/acquisition/referrer.ts';
-import { loadSourceLists } from '../../src/acquisition/source-lists.ts';
+import { attributionOf as of } from './attribution-of.ts';
 
-const sources = createSources(loadSourceLists(), publicSuffixOf);
-const pageUrl = createPageUrls();
-const referrerOf = createReferrers(sources);
 const PAGE = 'https://example.com/';
-
-function of(url: string, referrer: string) {
-  const { tags, clickId } = pageUrl(url);
-  const from = referrerOf(referrer);
-  const visit = { tags, clickId, referrer: from.hostname === '' ? undefined : from };
-  const { channel, trafficSource } = attribute(visit, sources);
-  return [channel, trafficSource];
-}
 
 describe('tags that name paid traffic (lists/paid-tags.json)', () => {
   test.each([

@@ -1,24 +1,5 @@
-import { createSources } from '@weir/domain/acquisition/source';
-import { attribute } from '../../src/acquisition/classify-traffic.ts';
-import { publicSuffixOf } from '../../src/acquisition/host-domain.ts';
-import { createPageUrls } from '../../src/acquisition/page-url.ts';
-import { createReferrers } from '../../src/acquisition/referrer.ts';
-import { loadSourceLists } from '../../src/acquisition/source-lists.ts';
 import { type EnrichHarness, openEnrichHarness, pageview, SITE } from '../pipeline/enrich-harness.ts';
-
-const sources = createSources(loadSourceLists(), publicSuffixOf);
-const pageUrl = createPageUrls();
-const referrerOf = createReferrers(sources);
-
-function of(url: string, referrer: string) {
-  const { tags, clickId } = pageUrl(url);
-  const from = referrerOf(referrer);
-  const { channel, trafficSource } = attribute(
-    { tags, clickId, referrer: from.hostname === '' ? undefined : from },
-    sources,
-  );
-  return [channel, trafficSource];
-}
+import { attributionOf as of } from './attribution-of.ts';
 
 const PAGE = 'https://example.com/';
 
@@ -135,6 +116,12 @@ describe('tags and click IDs', () => {
     expect(of(`${PAGE}?fbclid=1`, 'https://l.instagram.com/')).toEqual(['Organic Social', 'Instagram']);
     expect(of(`${PAGE}?fbclid=1`, 'https://blog.example.org/')).toEqual(['Organic Social', 'Facebook']);
     expect(of(`${PAGE}?gclid=1`, 'https://www.youtube.com/')).toEqual(['Paid Search', 'Google']);
+  });
+
+  test('a click ID of an ad wins over one that unpaid links have too', () => {
+    expect(of(`${PAGE}?fbclid=1&gclid=2`, '')).toEqual(['Paid Search', 'Google']);
+    expect(of(`${PAGE}?igsh=1&ScCid=2`, 'https://l.instagram.com/')).toEqual(['Paid Social', 'Snapchat']);
+    expect(of(`${PAGE}?igsh=1&fbclid=2`, '')).toEqual(['Organic Social', 'Instagram']);
   });
 
   test('a tag wins over the referrer', () => {
