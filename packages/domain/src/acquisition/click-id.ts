@@ -5,7 +5,7 @@ import { CAMPAIGN_TAGS } from './campaign-tags.ts';
  * lower case make no difference.
  */
 export interface ClickId {
-  /** The parameter's usual name, in the case in which the platform writes it. */
+  /** The parameter's usual name, in lower case: Snapchat's `ScCid` is `sccid`. */
   readonly type: string;
   /** The source of the visit, if no tag names one. If `medium` is empty, a referrer with a known source takes precedence. */
   readonly source: string;
@@ -27,7 +27,7 @@ const CLICK_IDS: readonly ClickId[] = [
   { type: 'twclid', source: 'twitter', medium: 'cpc' },
   { type: 'li_fat_id', source: 'linkedin', medium: 'cpc' },
   { type: 'rdt_cid', source: 'reddit', medium: 'cpc' },
-  { type: 'ScCid', source: 'snapchat', medium: 'cpc' },
+  { type: 'sccid', source: 'snapchat', medium: 'cpc' },
   { type: 'epik', source: 'pinterest', medium: 'cpc' },
   { type: 'qclid', source: 'quora', medium: 'cpc' },
   { type: 'irclickid', source: 'impact', medium: 'affiliate' },
