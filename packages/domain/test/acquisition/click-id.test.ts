@@ -2,10 +2,13 @@ import { clickIdOf, isCampaignParameter } from '../../src/acquisition/click-id.t
 
 const typeOf = (query: string) => clickIdOf(new URLSearchParams(query))?.type;
 
-test.each(['ScCid', 'sccid', 'SCCID'])('the type is the name of the parameter in lower case: %s is sccid', (parameter) => {
-  expect(typeOf(`${parameter}=1`)).toBe('sccid');
-  expect(isCampaignParameter(parameter)).toBe(true);
-});
+test.each(['ScCid', 'sccid', 'SCCID'])(
+  'the type is the name of the parameter in lower case: %s is sccid',
+  (parameter) => {
+    expect(typeOf(`${parameter}=1`)).toBe('sccid');
+    expect(isCampaignParameter(parameter)).toBe(true);
+  },
+);
 
 test.each([
   ['fbclid=1&gclid=2', 'gclid'],
