@@ -4,10 +4,10 @@
  * version.
  */
 const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['Threads', /\bBarcelona (\d+(?:\.\d+)*)/],
-  ['Messenger', /\b(?:FBAN\/Messenger|FB_IAB\/(?:Orca|MESSENGER)).*?(?:FBAV\/(\d+(?:\.\d+)*)|$)/],
-  ['Facebook', /\b(?:FBAN|FB_IAB)\/.*?(?:FBAV\/(\d+(?:\.\d+)*)|$)/],
-  ['Instagram', /\bInstagram (\d+(?:\.\d+)*)/],
+  ['Threads', /\bMetaIAB Threads\b|\bBarcelona (\d+(?:\.\d+)*)/],
+  ['Messenger', /\b(?:FBAN\/Messenger|FB_IAB\/(?:Orca|MESSENGER)|MetaIAB Messenger\b).*?(?:FBAV\/(\d+(?:\.\d+)*)|$)/],
+  ['Facebook', /\b(?:FBAN\/|FB_IAB\/|MetaIAB Facebook\b).*?(?:FBAV\/(\d+(?:\.\d+)*)|$)/],
+  ['Instagram', /\bMetaIAB Instagram\b|\bInstagram (\d+(?:\.\d+)*)/],
   ['TikTok', /\b(?:musical_ly|musically_go|trill|TikTok)[_ /](?:(\d+(?:\.\d+)+)|\d|$)/],
   ['Douyin', /\baweme[_ /](?:(\d+(?:\.\d+)+)|\d|$)/],
   ['LinkedIn', /\[LinkedInApp\](?:\/(\d+(?:\.\d+)*))?/],
@@ -31,7 +31,7 @@ const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
 ];
 /** A quick test that fails for most user agents, so that the patterns above need not run. */
 const ANY_APP =
-  /Barcelona|FBAN|FB_IAB|Instagram|musical|trill|TikTok|aweme|LinkedInApp|Snapchat|Pinterest|Twitter|Reddit|Line\/|MicroMessenger|KAKAOTALK|NAVER|Telegram|AlipayClient|__weibo__|GSA\/|BingSapphire|QQ|UCWEB|Valve/;
+  /Barcelona|FBAN|FB_IAB|MetaIAB|Instagram|musical|trill|TikTok|aweme|LinkedInApp|Snapchat|Pinterest|Twitter|Reddit|Line\/|MicroMessenger|KAKAOTALK|NAVER|Telegram|AlipayClient|__weibo__|GSA\/|BingSapphire|QQ|UCWEB|Valve/;
 
 export interface AppBrowser {
   readonly name: string;

@@ -45,11 +45,26 @@ export const NO_USER_AGENT = 'No user agent';
  */
 const SURE: ReadonlySet<string> = new Set<BotReason>(['ai_crawler', 'headless_browser']);
 const SURE_WORDS = knownBots.filter(({ reason }) => SURE.has(reason)).flatMap(({ match }) => match);
-/**
- * Texts in people's user agents that isbot wrongly takes for a bot, for example the process name of WeChat, the brand Google, and the
- * Facebook app without a browser.
- */
-const PEOPLE_SAY = /\bProcess\/\w+|\bGoogle (?=Nexus|Pixel)|\bGoogleT5\b|^User-Agent: |^\[FBAN\/.*$/g;
+/** Texts in people's user agents that isbot wrongly takes for a bot. */
+const PEOPLE_SAY = new RegExp(
+  [
+    // The model of an Android device, for example `Google TV Streamer` or `M bot 60`.
+    /(?<=\bAndroid [\d.]+; (?:[a-z]{2}-[A-Za-z]{2}; )?)[^;()/]+(?:Build\/[^;()]*)?(?=[;)])/,
+    // An app for news on a phone or tablet, for example `SmartNews/24.5.0`.
+    /[Nn]ews(?=\w*[/ ]\d)(?<=\((?:iP|Linux; ).*)/,
+    // The data of the Facebook app, for example the network `Google Fi`.
+    /\[FB(?:AN|_IAB)\/[^\]]*\]?/,
+    // The size of the screen in Alipay.
+    /\bAlipayDefined\([^)]*\)/,
+    // The name of the process in WeChat.
+    /\bProcess\/\w+/,
+    /\bGoogleT5\b/,
+    /^User-Agent: /,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 const HEADLESS_BRAND = '"HeadlessChrome"';
 
 /**

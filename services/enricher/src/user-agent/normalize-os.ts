@@ -19,8 +19,8 @@ const FEATURE_PHONE =
  */
 export function normalizeOs(agent: UserAgent, userAgent: string): UserAgent {
   const os = systemOf(agent.os, userAgent);
-  const moved = os === agent.os ? agent : { ...agent, os, osVersion: agent.os === '' ? agent.osVersion : '' };
-  return { ...moved, deviceType: typeOf(moved, os !== agent.os, userAgent) };
+  const corrected = { ...agent, os, osVersion: versionOf(agent, os) };
+  return { ...corrected, deviceType: typeOf(corrected, os !== agent.os, userAgent) };
 }
 
 function systemOf(os: string, userAgent: string): string {
@@ -30,6 +30,12 @@ function systemOf(os: string, userAgent: string): string {
   if (WINDOWS_PHONE.test(userAgent)) return 'Windows Phone';
   if (ANDROID.test(userAgent) && (os === 'Linux' || os === 'macOS')) return 'Android';
   return os === '' && WINDOWS.test(userAgent) ? 'Windows' : os;
+}
+
+function versionOf(agent: UserAgent, os: string): string {
+  if (agent.os !== '' && agent.os !== os) return '';
+  // If the user agent has no version of Linux, ua-parser-js returns the CPU, for example `aarch64`.
+  return os === 'Linux' && !/^\d/.test(agent.osVersion) ? '' : agent.osVersion;
 }
 
 function typeOf({ os, deviceType }: UserAgent, isMoved: boolean, userAgent: string): string {

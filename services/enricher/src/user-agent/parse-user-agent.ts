@@ -13,12 +13,14 @@ export const USER_AGENT_PARSED_CHARS_MAX = 512;
 
 /** Since version 110, Chrome sends Android 10 and the model `K` for every Android device. */
 const REDUCED_MODEL = '; K)';
-/**
- * Since version 26, Safari always sends the old system version `iPhone OS 18_7`. The version of Safari is then also the version
- * of the system.
- */
+/** Since iOS 26, Safari and web views always send an old system version, mostly `iPhone OS 18_7`. */
 const IOS_FROZEN = /^18\./;
-const IOS_FROZEN_SINCE_SAFARI = 26;
+const IOS_FROZEN_SINCE = 26;
+/**
+ * Matches the real system version: `FBSV/26.2` of Facebook, `; iOS 26_2_1` of Instagram and Threads, or the version of Safari, which is also the
+ * version of the system. The last match counts, because apps append theirs.
+ */
+const IOS_REAL = /^.*(?:\bFBSV\/|; iOS |\bVersion\/)(\d+(?:[._]\d+)*)/;
 
 /** One parser for all user agents, because each new parser joins the lists of patterns again. */
 const parser = new UAParser({ device: COMMON_DEVICES });
@@ -45,7 +47,7 @@ export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefine
     deviceBrand: device.vendor ?? '',
     deviceModel: device.model ?? '',
   };
-  const agent = unfrozen(normalizeDevice(normalizeOs(named, userAgent), userAgent));
+  const agent = unfrozen(normalizeDevice(normalizeOs(named, userAgent), userAgent), userAgent);
   if (macintoshClaim(userAgent) === 'sure') return asHandheld(agent, 'iPad');
   return hints === undefined ? agent : withHints(agent, hints);
 }
@@ -59,8 +61,8 @@ function withModel(userAgent: string, hints: ClientHints | undefined): string {
   return model === '' ? userAgent : userAgent.replace(REDUCED_MODEL, () => `; ${model})`);
 }
 
-function unfrozen(agent: UserAgent): UserAgent {
-  const isFrozen = agent.os === 'iOS' && agent.browser === 'Safari' && IOS_FROZEN.test(agent.osVersion);
-  const isLater = Number.parseInt(agent.browserVersion, 10) >= IOS_FROZEN_SINCE_SAFARI;
-  return isFrozen && isLater ? { ...agent, osVersion: agent.browserVersion } : agent;
+function unfrozen(agent: UserAgent, userAgent: string): UserAgent {
+  if (agent.os !== 'iOS' || !IOS_FROZEN.test(agent.osVersion)) return agent;
+  const version = IOS_REAL.exec(userAgent)?.[1]?.replaceAll('_', '.') ?? '';
+  return Number.parseInt(version, 10) >= IOS_FROZEN_SINCE ? { ...agent, osVersion: version } : agent;
 }

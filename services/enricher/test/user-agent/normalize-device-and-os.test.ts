@@ -141,9 +141,44 @@ describe('operating systems that ua-parser-js misses or reports wrongly', () => 
       { os: 'iOS', osVersion: '26.6.1' },
     ],
     [
+      'Instagram on iOS 26',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/23C71 Instagram 416.1.0.27.68 (iPhone15,3; iOS 26_2_1; pt_BR; pt; scale=3.00; 1290x2796; IABMV/1; 881475720) Safari/604.1',
+      { browser: 'Instagram', os: 'iOS', osVersion: '26.2.1' },
+    ],
+    [
+      'Facebook on iPadOS 26',
+      'Mozilla/5.0 (iPad; CPU OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/549.1.0.40.107;FBBV/886965988;FBDV/iPad15,7;FBMD/iPad;FBSN/iPadOS;FBSV/26.2;FBSS/2;FBCR/;FBID/tablet;FBLC/en_US;FBOP/80]',
+      { browser: 'Facebook', os: 'iOS', osVersion: '26.2' },
+    ],
+    [
+      'Threads on iOS 26',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/23D5103d Barcelona 413.1.0.23.79 (iPhone18,1; iOS 26_3; en_US; en; scale=3.00; 1206x2622; IABMV/1; 865807478)',
+      { browser: 'Threads', os: 'iOS', osVersion: '26.3' },
+    ],
+    [
+      'DuckDuckGo on iOS 26',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 DuckDuckGo/26 Safari/605.1.15',
+      { browser: 'DuckDuckGo', os: 'iOS', osVersion: '26.0' },
+    ],
+    [
+      'DuckDuckGo 26 on iOS 18',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 DuckDuckGo/26 Safari/605.1.15',
+      { os: 'iOS', osVersion: '18.6' },
+    ],
+    [
+      'Instagram on iOS 18',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/22F76 Instagram 393.1.0.36.70 (iPhone15,3; iOS 18_5; en_US; en; scale=3.00; 1290x2796; IABMV/1; 776538208) Safari/604.1',
+      { os: 'iOS', osVersion: '18.5' },
+    ],
+    [
       'Safari 18 on iOS 18',
       'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
       { os: 'iOS', osVersion: '18.1' },
+    ],
+    [
+      'a version of Ubuntu',
+      'Mozilla/5.0 (X11; U; Linux i686; de; rv:1.9.0.10) Gecko/2009042523 Ubuntu/9.04 (jaunty) Firefox/3.0.10',
+      { os: 'Linux', osVersion: '9.04' },
     ],
     ['Linux stays Linux', chrome('X11; Linux x86_64'), { os: 'Linux', deviceType: 'desktop' }],
     ['a Mac stays a Mac', chrome('Macintosh; Intel Mac OS X 10_15_7'), { os: 'macOS', deviceType: 'desktop' }],
@@ -156,6 +191,14 @@ describe('operating systems that ua-parser-js misses or reports wrongly', () => 
   ])('%s', (_, userAgent, expected) => {
     expect(parseUserAgent(userAgent, undefined)).toMatchObject(expected);
   });
+
+  test.each(['aarch64', 'i686', 'riscv64', 'ppc64le', 'i686 on x86_64'])(
+    '%s is the CPU, not the version of Linux',
+    (cpu) => {
+      const userAgent = `Mozilla/5.0 (X11; Linux ${cpu}; rv:130.0) Gecko/20100101 Firefox/130.0`;
+      expect(parseUserAgent(userAgent, undefined)).toMatchObject({ os: 'Linux', osVersion: '', deviceType: 'desktop' });
+    },
+  );
 });
 
 test.each([
