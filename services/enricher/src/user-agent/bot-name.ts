@@ -3,8 +3,6 @@ const NAME_CHARS_MAX = 40;
 
 /** Matches addresses, which no name may contain: URLs, e-mail addresses and IPv4 addresses. */
 const ADDRESSES = /(?:[a-z]+:\/\/|www\.|mailto:)\S*|[^\s;()]+(?:@|[([]at[)\]])\S+|\b\d{1,3}(?:\.\d{1,3}){3}\b/gi;
-/** Matches the end of a name that is a host name, for example `.com` in `Dataprovider.com`. */
-const TOP_LEVEL_DOMAIN = /(?:\.(?!bot$)(?:[a-z]{2,3}|info))+$/i;
 
 /**
  * Matches a word of the user agent that names a bot, for example `SputnikBot` in `Mozilla/5.0 (compatible; SputnikBot/2.3)`.
@@ -24,7 +22,7 @@ const ORDINARY =
 export function botName(agent: string): string {
   const text = agent.replace(ADDRESSES, ' ').trim();
   const name = TELLING_WORD.exec(text)?.[0] ?? firstProduct(text) ?? compatibleName(text) ?? lastProduct(text);
-  return name?.replace(TOP_LEVEL_DOMAIN, '').slice(0, NAME_CHARS_MAX) || UNNAMED;
+  return name?.slice(0, NAME_CHARS_MAX) || UNNAMED;
 }
 
 function firstProduct(text: string): string | undefined {

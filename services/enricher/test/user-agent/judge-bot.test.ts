@@ -60,7 +60,11 @@ describe('bots: isbot, AI crawlers, an empty user agent and headless browsers, e
     ],
     ['Mozilla/5.0 (compatible; HTTrack 3.0x; Windows 98)', 'HTTrack', 'bot_pattern'],
     [`${CHROME} (compatible; Google-Safety; +http://www.google.com/bot.html)`, 'Google-Safety', 'bot_pattern'],
-    ['Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 5.0) LinkCheck by Siteimprove.com', 'Siteimprove', 'bot_pattern'],
+    [
+      'Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 5.0) LinkCheck by Siteimprove.com',
+      'Siteimprove.com',
+      'bot_pattern',
+    ],
     [
       'Mozilla/5.0 (iPhone; CPU iPhone OS 7_0 like Mac OS X) AppleWebKit/537.51.1 (KHTML, like Gecko) Mobile/11A465 Twitter for iPhone BrandVerity/1.0 (http://www.brandverity.com/why-is-brandverity-visiting-me)',
       'BrandVerity',
@@ -80,17 +84,17 @@ describe('bots: isbot, AI crawlers, an empty user agent and headless browsers, e
 
   test.each([
     ['Mozilla/5.0 (compatible; +http://tweetedtimes.com)', 'Unnamed bot'],
-    ['Mozilla/5.0 (compatible; Dataprovider.com)', 'Dataprovider'],
-    ['Mozilla/5.0 (compatible; seoscanners.net/1; +spider@seoscanners.net)', 'seoscanners'],
+    ['Mozilla/5.0 (compatible; Dataprovider.com)', 'Dataprovider.com'],
+    ['Mozilla/5.0 (compatible; seoscanners.net/1; +spider@seoscanners.net)', 'seoscanners.net'],
     ['Mozilla/5.0 (compatible; um-LN/1.0; mailto: techinfo@ubermetrics-technologies.com)', 'um-LN'],
     ['Mozilla/5.0/Firefox/42.0 - nbertaupete95(at)gmail.com', 'Unnamed bot'],
-    ['search.example.co.uk', 'search.example'],
+    ['search.example.co.uk', 'search.example.co.uk'],
     ['Mozilla/5.0 (compatible; NerdByNature.Bot; http://www.nerdbynature.net/bot)', 'NerdByNature.Bot'],
     ['MeltwaterNews www.meltwater.com', 'MeltwaterNews'],
     ['scraping@nytimes.com', 'Unnamed bot'],
     [`${CHROME} scan-203.0.113.7`, 'scan-'],
     [compatible(`${'Long'.repeat(20)}/1.0`), 'Long'.repeat(10)],
-  ])('the name has no address and at most 40 characters: %s', (userAgent, name) => {
+  ])('the name has no URL, e-mail or IP address and at most 40 characters: %s', (userAgent, name) => {
     expect(judgeBot(userAgent, undefined)).toMatchObject({ name, reason: 'bot_pattern' });
   });
 
