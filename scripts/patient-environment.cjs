@@ -2,8 +2,10 @@ const { TestEnvironment } = require('jest-environment-node');
 
 /** In CI, a machine with other work has been five times slower than a quiet one. So the time limits that tests state are for a quiet machine. */
 const FACTOR = process.env.CI === 'true' ? 3 : 1;
+/** No limit is raised above this, so that the name of a test that hangs is known before `.ci/run` ends. */
+const RAISED_MS_MAX = 900_000;
 
-/** Multiplies the time limits of all tests and hooks by {@link FACTOR}. They only end what hangs: no test asserts how long something takes. */
+/** Multiplies the time limits of all tests and hooks by {@link FACTOR}. These limits only end what hangs. */
 module.exports = class PatientEnvironment extends TestEnvironment {
   handleTestEvent({ name }, { rootDescribeBlock, testTimeout }) {
     if (name === 'run_start') extend(rootDescribeBlock, testTimeout);
@@ -13,6 +15,8 @@ module.exports = class PatientEnvironment extends TestEnvironment {
 function extend({ hooks, children }, testTimeout) {
   for (const limited of [...hooks, ...children]) {
     if (limited.type === 'describeBlock') extend(limited, testTimeout);
-    else limited.timeout = FACTOR * (limited.timeout || testTimeout);
+    else limited.timeout = raised(limited.timeout || testTimeout);
   }
 }
+
+const raised = (limit) => Math.max(limit, Math.min(FACTOR * limit, RAISED_MS_MAX));

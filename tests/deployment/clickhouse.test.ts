@@ -59,6 +59,16 @@ describe('infra/clickhouse', () => {
     expect(names.filter((name) => !(name in reader))).toEqual([]);
   });
 
+  test('the reader has the settings that views have', () => {
+    const sql = readSources('schemas/clickhouse', '.sql');
+    const ofViews = [...sql.matchAll(/^SETTINGS (input_format.*);$/gm)].flatMap(([, list = '']) => list.split(', '));
+    expect(ofViews.length).toBeGreaterThan(1);
+    for (const setting of ofViews) {
+      const [name = '', value] = setting.split(' = ');
+      expect([name, reader[name]]).toEqual([name, Number(value)]);
+    }
+  });
+
   test('the limits of the reader leave room for reports, which it reads too', () => {
     const statements = RUNNING_MAX * STATEMENTS_OF_A_REPORT_MAX;
     expect(Number(reader.max_concurrent_queries_for_user)).toBeGreaterThan(4 * statements);

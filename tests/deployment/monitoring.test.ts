@@ -24,7 +24,7 @@ const { panels } = readJson<{ panels: Panel[] }>('infra/grafana/weir.json');
 const drawn = panels.filter(({ type }) => type !== 'row');
 // The folders with tests are left out: a name that only a test contains is not a metric.
 const folders = readdirSync(join(ROOT, 'services')).map((service) => `services/${service}/src`);
-const source = [...folders, 'packages/runtime/src'].map(readSources).join('\n');
+const source = [...folders, 'packages/runtime/src'].map((folder) => readSources(folder)).join('\n');
 
 /** All names in quotes that begin with `weir_`: the metrics that the code creates, and a few other names. */
 const made = new Set([...source.matchAll(/'(weir_[a-z0-9_]+)'/g)].map(([, name = '']) => name));

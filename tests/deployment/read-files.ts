@@ -17,10 +17,10 @@ export function readYamls<T>(path: string): T[] {
 }
 
 /** The text of every TypeScript file below a folder. */
-export function readSources(folder: string): string {
+export function readSources(folder: string, ending = '.ts'): string {
   const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
   return files
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => file.endsWith(ending))
     .map((file) => readText(join(folder, file)))
     .join('\n');
 }

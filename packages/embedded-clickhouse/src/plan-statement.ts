@@ -9,12 +9,17 @@ export interface PlannedStatement {
   readonly format: string;
   /** True if the statement certainly changes nothing. */
   readonly isRead: boolean;
-  /** True if the statement inserts rows: those of `data`, or those of its own SELECT. */
+  /** True if the statement inserts rows: those of `data`, or those of its own SELECT. Except into SMALL_TABLE. */
   readonly isInsert: boolean;
 }
 
 const INSERT = /^\s*INSERT\s/i;
 const HAS_DATA = /\b(?:FORMAT\s|VALUES\s*\()/i;
+/**
+ * Rows of this table are inserted even if the disk has less free space than the reserve: otherwise no migration could end, and reports would not start.
+ * A row has a few bytes. If it is lost, the statements of its migration are repeated, which does no harm.
+ */
+const SMALL_TABLE = 'SCHEMA_MIGRATIONS';
 const HEAD_CHARS = 64 * 1024;
 const READS = new Set(['SELECT', 'WITH', 'FROM', 'SHOW', 'DESCRIBE', 'DESC', 'EXISTS', 'EXPLAIN']);
 /** A statement that begins like a query, but contains one of these words, can change tables: `WITH … INSERT`. */
@@ -55,7 +60,8 @@ function planWithoutData(
     }
     const words = tokens.filter(({ kind }) => kind === 'word').map(({ text }) => text.toUpperCase());
     const isRead = READS.has(words[0] ?? '') && !words.some((word) => WRITES.has(word));
-    return { format: answerFormat(tokens) ?? defaultFormat, isRead, isInsert: !isRead && words.includes('INSERT') };
+    const isInsert = !isRead && words.includes('INSERT') && !words.includes(SMALL_TABLE);
+    return { format: answerFormat(tokens) ?? defaultFormat, isRead, isInsert };
   } catch (error) {
     if (error instanceof SqlTokenError) throw clickhouseError(62, 'SYNTAX_ERROR', `Syntax error: ${error.message}`);
     throw error;

@@ -45,7 +45,11 @@ const SHOWN: readonly Shown[] = [
     of: (sample) => sample['disk-replaced-parts'] / Math.max(1, sample['disk-tables']),
   },
   measure('disk-tables', 'active parts of tables; the rows of the honest clients are kept', 'MB'),
-  measure('disk-replaced-parts', 'parts that merges have replaced, for 60 s; larger tables have larger ones', 'MB'),
+  measure(
+    'disk-replaced-parts',
+    'parts that merges and deletions have replaced, for 60 s; larger tables have larger ones',
+    'MB',
+  ),
   measure('table-rows', 'rows of all tables', 'count'),
   measure('disk', 'the whole data folder', 'MB'),
   measure('lag', 'records that wait for the enricher or the writer', 'count'),

@@ -9,7 +9,7 @@ import { EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson } from './clickho
 import { type MigrationStep, migrateClickhouse } from './clickhouse-migrate.ts';
 import { exchangeGenerations } from './exchange-generations.ts';
 import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
-import { runUserQuery } from './run-user-query.ts';
+import { DATES_STAY_TEXTS, runUserQuery } from './run-user-query.ts';
 import { untilRunningInsertsEnd } from './running-inserts.ts';
 import { SELECT_TOKENS_QUERY, selectTokenSettings } from './select-tokens.ts';
 import { readStoredTables } from './stored-tables.ts';
@@ -53,9 +53,7 @@ const INSERT_SETTINGS = {
   // With the value 0, ClickHouse stores an invalid escape sequence, such as an unpaired surrogate, as text, and does not refuse the row. The enricher
   // writes no such escapes (json-text.ts), so this setting is only a precaution.
   input_format_json_throw_on_bad_escape_sequence: 0,
-  // A property that looks like a date stays a string.
-  input_format_try_infer_dates: 0,
-  input_format_try_infer_datetimes: 0,
+  ...DATES_STAY_TEXTS,
   // `[true, "red"]` is stored as sent. Without these settings, ClickHouse would convert it to two strings.
   input_format_json_read_bools_as_strings: 0,
   input_format_json_read_bools_as_numbers: 0,
@@ -141,6 +139,8 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       database,
       request_timeout: timeoutMs,
       max_open_connections: CONNECTIONS_MAX,
+      // A reader with a user of its own gets these settings from its profile (infra/clickhouse/users.yaml), and may not set them.
+      clickhouse_settings: username === config.username ? DATES_STAY_TEXTS : {},
       // The client must not log, because its log lines would contain statements. Callers log the errors.
       log: { level: ClickHouseLogLevel.OFF },
     });

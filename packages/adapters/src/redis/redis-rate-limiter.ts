@@ -57,7 +57,8 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
 
   /** The key for Redis. `undefined` for a client IP or a network while there is no salt: Redis must not get them without a hash. */
   function storedKey(bucket: RateLimitBucket, key: string): string | undefined {
-    if (!WITH_ADDRESSES.has(bucket)) return key;
+    // A key without a dot and a colon contains no address.
+    if (!WITH_ADDRESSES.has(bucket) || !/[.:]/.test(key)) return key;
     const today = salt();
     return today === undefined ? undefined : hidden(key, today);
   }
