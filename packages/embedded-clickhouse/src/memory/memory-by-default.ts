@@ -1,8 +1,8 @@
 import { totalmem } from 'node:os';
 
 /**
- * The memory that ClickHouse leaves free by default, for the main process. In a simulated run of 48 hours with 1 GB, this process needed up to
- * 665 MB. The process of ClickHouse can need up to 0.3 GB more than the limit of its statements. LEFT_FREE_BYTES does not include these 0.3 GB.
+ * The memory that ClickHouse leaves free by default, for the main process. In a simulated run of 48 hours with 1 GB (docs/faults.md), this process
+ * needed up to 586 MB. The rest is for the process of ClickHouse, which can need more than the limit of its statements.
  */
 const LEFT_FREE_BYTES = 672 * 1024 * 1024;
 /** With a limit of 256 MB, ClickHouse refused the inserts of the writer for minutes while SQL statements of users needed memory. */
