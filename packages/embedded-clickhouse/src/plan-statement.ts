@@ -31,8 +31,11 @@ const WRITES = new Set(['INSERT', 'ALTER', 'CREATE', 'PARALLEL']);
  */
 export function planStatement(query: string, body: Buffer, defaultFormat: string): PlannedStatement {
   const insertOf = (head: string, data: Buffer) => ({
-    ...{ statement: head, data, format: defaultFormat },
-    ...{ isRead: false, isInsert: true },
+    statement: head,
+    data,
+    format: defaultFormat,
+    isRead: false,
+    isInsert: true,
   });
   if (INSERT.test(query) && body.length > 0) return insertOf(query, body);
   const statement = query === '' ? body.toString() : `${query}\n${body.toString()}`;

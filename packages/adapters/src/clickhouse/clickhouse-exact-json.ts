@@ -1,4 +1,10 @@
 /**
+ * A property or trait that looks like a date stays a string. The view `profiles` needs the settings when it is read, and has them itself, but newer
+ * servers ignore the settings of a view in a read-only query.
+ */
+export const DATES_STAY_TEXTS = { input_format_try_infer_dates: 0, input_format_try_infer_datetimes: 0 } as const;
+
+/**
  * In an insert, each path of a JSON column has a maximum number of types. ClickHouse converts values of further types to one of the present types:
  * an integer above 2^53 becomes a Float64, and `[null]` becomes `[[]]`. With this setting, each value keeps its own type. The
  * setting costs ClickHouse 10 µs per row, so only inserts with such values use it.

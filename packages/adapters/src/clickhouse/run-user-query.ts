@@ -27,12 +27,6 @@ const RESULT_BYTES_MAX = Math.min(
   Math.floor(getHeapStatistics().heap_size_limit / HEAP_PART),
 );
 
-/**
- * A property or trait that looks like a date stays a string. The view `profiles` needs the settings when it is read, and has them itself, but newer
- * servers ignore the settings of a view in a read-only query.
- */
-export const DATES_STAY_TEXTS = { input_format_try_infer_dates: 0, input_format_try_infer_datetimes: 0 } as const;
-
 const USER_QUERY_SETTINGS = {
   readonly: '1',
   max_execution_time: USER_QUERY_SECONDS_MAX,
