@@ -3,6 +3,7 @@ import { shownAnswers } from './faults-page.ts';
 import type { Runnable } from './runnable.ts';
 
 const ROUNDS = 1;
+const CLIENTS = 4;
 const FAULT_WITHIN_MS = 240_000;
 
 /**
@@ -18,7 +19,12 @@ export function testFault(fault: Runnable, seed: number): void {
     `${name}: ${about}${problem === undefined ? '' : ` (${problem})`}`,
     async () => {
       if (problem !== undefined) throw new Error(problem);
-      const { findings, acknowledged, recoveryMs, saw } = await fault.run({ rounds: ROUNDS, seed, short: true });
+      const { findings, acknowledged, recoveryMs, saw } = await fault.run({
+        rounds: ROUNDS,
+        seed,
+        clients: CLIENTS,
+        short: true,
+      });
       expect(findings).toEqual([]);
       const recovered = Math.round(Math.max(...recoveryMs));
       say(`${name}: ${acknowledged} acknowledged, recovered in ${recovered} ms; ${shownAnswers(saw)}`);

@@ -61,6 +61,8 @@ export interface FaultResult {
   readonly name: string;
   readonly about: string;
   readonly rounds: number;
+  /** How many clients sent at the same time. */
+  readonly clients: number;
   readonly acknowledged: number;
   readonly stored: number;
   readonly lost: number;

@@ -39,8 +39,11 @@ function printList(faults: readonly Runnable[]): void {
   }
 }
 
-async function runFaults(faults: readonly Runnable[], { rounds, seed, distributed }: FaultsOptions): Promise<void> {
-  console.log(`faults: --seed ${seed}, ${rounds} rounds each, load average ${loadText()}`);
+async function runFaults(
+  faults: readonly Runnable[],
+  { rounds, seed, clients, distributed }: FaultsOptions,
+): Promise<void> {
+  console.log(`faults: --seed ${seed}, ${rounds} rounds each, ${clients} clients, load average ${loadText()}`);
   let failed = 0;
   for (const fault of faults) {
     const problem = fault.problem();
@@ -49,7 +52,7 @@ async function runFaults(faults: readonly Runnable[], { rounds, seed, distribute
       continue;
     }
     const startedAt = performance.now();
-    const result = await fault.run({ rounds, seed, short: false }).catch((error: Error) => error);
+    const result = await fault.run({ rounds, seed, clients, short: false }).catch((error: Error) => error);
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     if (result instanceof Error || result.findings.length > 0) {
       failed += 1;

@@ -1,5 +1,6 @@
 import { RULE } from '../day/levels-off.ts';
 import type { FaultResult } from './fault.ts';
+import { CLIENTS } from './faults-options.ts';
 
 /** A section of docs/faults.md with a table. The first column of each row contains a name in backticks. */
 export type Section = 'embedded' | 'distributed' | 'mutations' | 'day';
@@ -37,8 +38,8 @@ const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head
 };
 const INTRO = `# Faults
 
-Written by \`npm run faults\`. While clients send pageviews, browser events, server events, identifies and payments, the command makes a fault happen at
-random moments. Afterwards it compares everything that was sent with everything that is stored. A table has a row for a fault only if all of this holds:
+Written by \`npm run faults\`. While ${CLIENTS} clients send pageviews, browser events, server events, identifies and payments, the command makes a fault happen
+at random moments. If the number of clients was another one, the last column names it. Afterwards it compares everything that was sent with everything that is stored. A table has a row for a fault only if all of this holds:
 
 - each acknowledged record is stored exactly once, and each other record at most once;
 - each raw offset has exactly one outcome, and \`weir audit\` is balanced;
@@ -108,12 +109,13 @@ function readSection(page: string, section: Section): { readonly rows: Map<strin
 }
 
 export function faultRow(result: FaultResult, { date, commit }: Run): string {
-  const { name, about, rounds, acknowledged, stored, lost, doubled, recoveryMs, saw } = result;
+  const { name, about, rounds, clients, acknowledged, stored, lost, doubled, recoveryMs, saw } = result;
   const sorted = recoveryMs.toSorted((a, b) => a - b);
   const seconds = (ms = 0): string => `${(ms / 1000).toFixed(1)} s`;
   const recovery = `${seconds(sorted[sorted.length >> 1])}, ${seconds(sorted.at(-1))}`;
+  const load = clients === CLIENTS ? '' : `, ${clients} clients`;
   const figures = [rounds, acknowledged, stored, lost, doubled].map((figure) => figure.toLocaleString('en-US'));
-  return `| \`${name}\` | ${about} | ${figures.join(' | ')} | ${recovery} | ${shownAnswers(saw)} | ${date} ${commit} |`;
+  return `| \`${name}\` | ${about} | ${figures.join(' | ')} | ${recovery} | ${shownAnswers(saw)} | ${date} ${commit}${load} |`;
 }
 
 export function mutationRow(

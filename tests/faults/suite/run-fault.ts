@@ -9,11 +9,11 @@ import { startVisitorLoad, type VisitorLoad } from './visitor-load.ts';
 export interface RunOptions {
   readonly rounds: number;
   readonly seed: number;
+  /** How many clients send at the same time. */
+  readonly clients: number;
   readonly short: boolean;
 }
 
-const CLIENTS = 8;
-const CLIENTS_SHORT = 4;
 const BEFORE_MIN = 100;
 const BETWEEN_MS = 1_000;
 const RECOVERS_WITHIN_MS = 120_000;
@@ -29,7 +29,7 @@ export async function runFault<Broken extends Subject>(
   options: RunOptions,
 ): Promise<FaultResult> {
   const random = seededRandom(options.seed);
-  const clients = options.short ? CLIENTS_SHORT : CLIENTS;
+  const { clients } = options;
   const broken = await borrow(fault);
   let load: VisitorLoad | undefined;
   try {
@@ -77,6 +77,7 @@ export async function runFault<Broken extends Subject>(
       name: fault.name,
       about: fault.about,
       rounds: options.rounds,
+      clients,
       ...audit,
       recoveryMs,
       saw: load.saw,
