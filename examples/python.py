@@ -1,5 +1,6 @@
 """Sends events with Python's standard library. Every event has an idempotency key, so retries are safe."""
 
+import http.client
 import json
 import os
 import random
@@ -24,11 +25,11 @@ def track(name, **fields):
             with urllib.request.urlopen(request, timeout=10) as response:
                 return json.load(response)["data"]["accepted"]
         except urllib.error.HTTPError as error:
-            if error.code != 429 and error.code < 500:
+            if error.code not in (408, 429) and error.code < 500:
                 raise
             wait = float(error.headers.get("Retry-After") or wait)
-        except OSError:
-            pass
+        except (OSError, http.client.HTTPException):
+            pass  # no answer, or only a part of it
         time.sleep(wait)
     raise TimeoutError(f"{name} was not accepted in {ATTEMPTS_MAX} attempts")
 

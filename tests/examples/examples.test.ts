@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { PROJECT_ROOT, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { readmeExample } from './readme-example.ts';
@@ -52,4 +54,27 @@ describe('the examples run without changes', () => {
     await site.run('python3', ['examples/python.py']);
     expect(await site.signups(3)).toEqual([SIGNUP, SIGNUP, SIGNUP]);
   });
+});
+
+test('examples/python.py sends an event again, with the same key, after 408 and after an answer that is cut', async () => {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    bodies.push(Buffer.concat(await request.toArray()).toString());
+    const success = '{"status":"success","data":{"accepted":true}}';
+    if (bodies.length === 1) response.writeHead(408).end();
+    else if (bodies.length > 2) response.end(success);
+    else {
+      response.writeHead(200, { 'content-length': success.length });
+      response.write(success.slice(0, 9), () => response.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const env = { ...process.env, WEIR_URL: url, WEIR_KEY: 'k' };
+    await run('python3', ['examples/python.py'], { cwd: PROJECT_ROOT, env });
+  } finally {
+    server.close();
+  }
+  expect(bodies).toEqual(Array(3).fill(bodies[0]));
 });

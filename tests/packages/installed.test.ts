@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 
-// tsc checks the code of the next four constants. It must report an error in each line after a @ts-expect-error, and in no other line.
+// tsc checks the code of the next five constants. It must report an error in each line after a @ts-expect-error, and in no other line.
 const BROWSER = `
 import { createWeir, type Weir } from '@weir/snippet';
 import type { Options } from '@weir/snippet/options';
@@ -59,6 +59,24 @@ const left: Promise<number> = weir.close(1_000);
 export const visit: Visit = visitOf(weir, new Request('https://example.com/'));
 export const handler = withWeir(weir, (request, visit) => new Response(request.url + visit.visitorId));
 export const middleware = weirMiddleware(weir);
+// next build checks route handlers in this way.
+interface NextRequest extends Request { readonly nextUrl: URL }
+type RouteHandler = (request: NextRequest, context: { params: Promise<{ id: string }> }) => Response | Promise<Response>;
+handler satisfies RouteHandler;
+const withParams = withWeir(weir, async (request: NextRequest, visit, { params }: { params: Promise<{ id: string }> }) =>
+  new Response(request.nextUrl.pathname + visit.visitorId + (await params).id),
+);
+withParams satisfies RouteHandler;
+// Next up to 15.4 checks them in this way.
+type SecondArgument<T> = T extends (...args: [any, infer U]) => any ? (unknown extends U ? any : U) : never;
+type Check<Base, T extends Base> = [Base, T];
+export type Checked = [
+  Check<{ params: Promise<any> }, SecondArgument<typeof handler>>,
+  Check<{ params: Promise<any> }, SecondArgument<typeof withParams>>,
+];
+export const nextMiddleware = withWeir(weir, (request: NextRequest, visit, _event: { waitUntil(work: Promise<any>): void }) => {
+  visit.track(request.nextUrl.pathname);
+});
 export { left, taken };
 // @ts-expect-error the key is required
 new Weir({ url: 'http://127.0.0.1:8080' });
@@ -67,6 +85,9 @@ weir.track('signup', { value: true });
 // @ts-expect-error traits must be flat
 weir.identify('v1', 'ada', { address: { city: 'London' } });
 `;
+
+const SERVER_README =
+  /```ts\n(.*?)```/s.exec(readFileSync(join(PROJECT_ROOT, 'packages/node-sdk/README.md'), 'utf8'))?.[1] ?? 'no example';
 
 const RECORDS = `
 import { decodeEnriched, decodeRaw, type EnrichedEvent, RecordError, type RecordErrorCode } from '@weir/records';
@@ -106,6 +127,7 @@ describe('the packages in dist/packages, installed with npm', () => {
     ['@weir/snippet', BROWSER, 'es2022,dom,dom.iterable', []],
     ['dist/public/weir.mjs', PUBLIC_MODULE, 'es2022,dom,dom.iterable', []],
     ['@weir/node-sdk', SERVER, 'es2022', ['--types', 'node']],
+    ['packages/node-sdk/README.md', SERVER_README, 'es2022', ['--types', 'node']],
     ['@weir/records', RECORDS, 'es2022', []],
   ])('%s is typed: what is right passes, what is wrong does not', (name, code, lib, more) => {
     const file = `uses${name.replace(/\W/g, '-')}.mts`;

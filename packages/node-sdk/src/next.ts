@@ -20,19 +20,24 @@ export function visitOf(weir: Weir, request: Request, { ip }: RequestVisitOption
   });
 }
 
-/** Wraps a Next route handler or middleware: flushes its events before the runtime can stop, also if the handler throws. */
-export function withWeir<Context extends { waitUntil?: (work: Promise<unknown>) => void }, Answer>(
+/**
+ * Wraps a Next route handler or middleware: flushes its calls before the runtime can stop, also if the handler throws. If the context has no
+ * `waitUntil`, the answer waits for the calls that were queued while the handler ran.
+ */
+export function withWeir<FetchRequest extends Request, Context, Answer>(
   weir: Weir,
-  handle: (request: Request, visit: Visit, context: Context) => Answer | Promise<Answer>,
-  options?: (request: Request) => RequestVisitOptions,
-): (request: Request, context: Context) => Promise<Answer> {
+  handle: (request: FetchRequest, visit: Visit, context: Context) => Answer | Promise<Answer>,
+  options?: (request: FetchRequest) => RequestVisitOptions,
+): (request: FetchRequest, context: Context) => Promise<Answer> {
   return async (request, context) => {
+    const before = weir.accepted;
     try {
       return await handle(request, visitOf(weir, request, options?.(request)), context);
     } finally {
-      // An unreachable Weir must not delay the answer for long. Unsent events are sent with those of the next request.
-      if (context?.waitUntil === undefined) await weir.flush(FLUSH_WITHIN_MS);
-      else context.waitUntil(weir.flush(FLUSH_WITHIN_MS));
+      const event = context as { readonly waitUntil?: (work: Promise<unknown>) => void } | undefined;
+      // An unreachable Weir must not delay the answer for long, and earlier calls must not delay it. Unsent calls are sent during the next requests.
+      if (event?.waitUntil === undefined) await weir.flush(FLUSH_WITHIN_MS, before);
+      else event.waitUntil(weir.flush(FLUSH_WITHIN_MS));
     }
   };
 }

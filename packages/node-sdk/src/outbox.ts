@@ -1,6 +1,6 @@
 import { type Delivery, deliverBatch, deliverOne, EVENTS_PER_BATCH_MAX } from './deliver.ts';
 import type { QueuedCall, Undelivered } from './event.ts';
-import type { Post } from './transport.ts';
+import { type Post, TIMER_MAX_MS } from './transport.ts';
 
 /** Stores calls across a restart. When `add` returns, the call survives the end of the process. Errors of `add` and `remove` go to `onError`. */
 export interface OutboxStore {
@@ -23,8 +23,15 @@ export interface OutboxDeps {
 
 export interface Outbox {
   add(call: QueuedCall): boolean;
-  /** Resolves when all calls that were added so far are delivered or refused, or when the outbox is closed. */
-  flush(): Promise<void>;
+  /** The number of calls that `add` has accepted so far. */
+  accepted(): number;
+  /**
+   * Resolves when all calls so far are delivered or refused, or when the outbox is closed. With `after`, an earlier result of `accepted`, it waits
+   * only for calls that were added later.
+   */
+  flush(after?: number): Promise<void>;
+  /** Passes a call that is not sent to `onError`. */
+  report(undelivered: Undelivered): Promise<void>;
   close(withinMs: number): Promise<number>;
 }
 
@@ -32,8 +39,6 @@ const BACKOFF_FIRST_MS = 200;
 const BACKOFF_LAST_MS = 30_000;
 /** Upper limit of Retry-After. */
 const PAUSE_MAX_MS = 3_600_000;
-/** The longest time of a timer. For a longer time, setTimeout fires at once. */
-export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** A bounded queue with bounded concurrency. An identify is sent alone: after all calls before it, and before all calls after it. */
 export function createOutbox(deps: OutboxDeps): Outbox {
@@ -44,8 +49,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let closing: Promise<number> | undefined;
   /** Calls that are neither delivered nor refused, each with its sequence number, in the order in which they were added. */
   const open = new Map<QueuedCall, number>();
-  const flushes = new Set<{ readonly upTo: number; readonly resolve: () => void }>();
-  let taken = 0;
+  const flushes = new Set<{ readonly calls: Set<QueuedCall>; readonly resolve: () => void }>();
+  let accepted = 0;
   for (const call of waiting) open.set(call, 0);
   const sending = new Set<Promise<void>>();
   let underWay = 0;
@@ -96,13 +101,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const sent = send(calls).finally(() => sending.delete(sent));
       sending.add(sent);
     }
-    wakeFlushes();
   }
 
-  function wakeFlushes(): void {
-    const oldest = closed ? Number.POSITIVE_INFINITY : (open.values().next().value ?? Number.POSITIVE_INFINITY);
+  /** Resolves each flush that waits for no other calls than these, and all flushes if the outbox is closed. */
+  function wakeFlushes(settled: readonly QueuedCall[]): void {
     for (const flushing of flushes) {
-      if (flushing.upTo >= oldest) continue;
+      for (const call of settled) flushing.calls.delete(call);
+      if (flushing.calls.size > 0 && !closed) continue;
       flushes.delete(flushing);
       flushing.resolve();
     }
@@ -124,7 +129,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const [settled] = delivery.settled;
       if (settled) tryStore(() => store?.remove(delivery.settled), settled, 'sent, but the store could not remove it');
       for (const call of delivery.settled) open.delete(call);
-      wakeFlushes();
+      wakeFlushes(delivery.settled);
       failures = delivery.settled.length > 0 ? 0 : failures + 1;
       left = delivery.left;
       if (left.length > 0 && !closed) await pause(delivery.afterMs ?? backoffMs(failures));
@@ -155,10 +160,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     });
   }
 
-  function flush(): Promise<void> {
+  function flush(after = -1): Promise<void> {
+    const calls = new Set<QueuedCall>();
+    for (const [call, number] of open) if (number > after) calls.add(call);
     return new Promise((resolve) => {
-      flushes.add({ upTo: taken, resolve });
-      schedule();
+      flushes.add({ calls, resolve });
+      wakeFlushes([]);
     });
   }
 
@@ -170,7 +177,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     await Promise.race([flush(), late]);
     clearTimeout(timer);
     closed = true;
-    wakeFlushes();
+    wakeFlushes([]);
     for (const wake of sleepers) wake();
     // Running attempts end within their timeout, and the store still records their results.
     await Promise.allSettled(sending);
@@ -186,12 +193,14 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         return false;
       }
       if (!tryStore(() => store?.add(call), call, 'the store could not save it')) return false;
-      open.set(call, ++taken);
+      open.set(call, ++accepted);
       waiting.push(call);
       schedule();
       return true;
     },
+    accepted: () => accepted,
     flush,
+    report,
     close: (withinMs) => (closing ??= close(withinMs)),
   };
 }

@@ -7,6 +7,9 @@ export type Attempt =
   | { readonly outcome: 'refused'; readonly status: number; readonly message: string; readonly fits?: number }
   | { readonly outcome: 'retry'; readonly reason: string; readonly afterMs?: number; readonly fits?: number };
 
+/** The longest time of a timer. For a longer time, setTimeout fires at once. */
+export const TIMER_MAX_MS = 2 ** 31 - 1;
+
 export type Post = (path: string, body: string) => Promise<Attempt>;
 
 export interface TransportOptions {
@@ -18,13 +21,19 @@ export interface TransportOptions {
 
 /**
  * Returns a function that sends one attempt with `fetch`, on Node, Deno, Bun and edge runtimes. The returned function never rejects.
- * `createTransport` throws for an invalid URL or key, because otherwise each attempt would look like a network error.
+ * `createTransport` throws for an invalid URL, key or timeout, because otherwise each attempt would look like a network error or be refused.
  */
 export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOptions): Post {
   const base = baseOf(url);
-  const authorization = `Bearer ${apiKey}`.trim();
-  if (/[^ -~]/.test(authorization)) throw new TypeError('apiKey has characters that an API key cannot have');
-  const headers = { authorization, 'content-type': 'application/json' };
+  // In JavaScript, a variable of the environment that is not set is passed as undefined.
+  const key = (apiKey ?? '').trim();
+  if (key === '') throw new TypeError('apiKey is missing or empty: pass an API key of the site (`weir key add`)');
+  if (/[^ -~]/.test(key)) throw new TypeError('apiKey has characters that an API key cannot have');
+  if (!(Number.isInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= TIMER_MAX_MS)) {
+    const given = `the ${typeof timeoutMs} ${timeoutMs}`;
+    throw new TypeError(`timeoutMs must be a whole number from 1 to ${TIMER_MAX_MS}, not ${given}`);
+  }
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   return async (path, body) => {
     let response: Response;
     let text: string;

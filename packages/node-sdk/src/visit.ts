@@ -8,6 +8,7 @@ import type { Weir } from './weir.ts';
 export interface Visit {
   /** The visitor ID in the snippet's cookie; empty in cookieless mode or without the cookie. */
   readonly visitorId: string;
+  /** The session ID in this cookie; also empty if the last hit of the session was more than 30 minutes ago. */
   readonly sessionId: string;
   track(name: string, fields?: EventFields): boolean;
   /** Queues an identity of the visitor. Returns false also if the request has no visitor ID. */
@@ -28,10 +29,15 @@ export interface VisitRequest {
 const PAGE_CHARS_MAX = 4096;
 const USER_AGENT_CHARS_MAX = 1024;
 
-const COOKIE = /(?:^|;\s*)weir=(\d{1,64})\.(\d{1,64})\.\d+/;
+/** The visitor ID, the session ID and the time of the last hit in milliseconds (packages/snippet/src/visitor.ts). */
+const COOKIE = /(?:^|;\s*)weir=(\d{1,64})\.(\d{1,64})\.(\d+)/;
+/** The snippet begins a new session after this time without a hit. */
+const SESSION_IDLE_MS = 1_800_000;
 
 export function createVisit(weir: Weir, request: VisitRequest): Visit {
-  const [, visitorId = '', sessionId = ''] = COOKIE.exec(request.cookie ?? '') ?? [];
+  const [, visitorId = '', session = '', lastHit] = COOKIE.exec(request.cookie ?? '') ?? [];
+  // The browser keeps the cookie for almost a year. An event must not join a visit that has ended.
+  const sessionId = Date.now() - Number(lastHit) > SESSION_IDLE_MS ? '' : session;
   const known = {
     url: cut(request.url, PAGE_CHARS_MAX),
     referrer: cut(request.referrer, PAGE_CHARS_MAX),
@@ -41,19 +47,22 @@ export function createVisit(weir: Weir, request: VisitRequest): Visit {
   return {
     visitorId,
     sessionId,
-    track: (name, fields = {}) =>
-      weir.track(name, { visitorId, sessionId, ...fields, context: { ...defined(known), ...fields.context } }),
+    track(name, fields = {}) {
+      const context = { ...defined(known), ...defined(fields.context ?? {}) };
+      return weir.track(name, { visitorId, sessionId, ...defined(fields), context });
+    },
     identify: (userId, fields) => visitorId !== '' && weir.identify(visitorId, userId, fields),
   };
 }
 
 function defined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as never;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Returns the first `max` Unicode code points of a text. */
+/** Returns the first `max` Unicode code points of a text; `undefined` for an empty text. */
 function cut(text: string | undefined, max: number): string | undefined {
-  return text === undefined || text.length <= max ? text : [...text].slice(0, max).join('');
+  if (text === undefined || text.length <= max) return text || undefined;
+  return [...text].slice(0, max).join('');
 }
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?=\d)|$)){4}$/;

@@ -1,6 +1,6 @@
 import { type EventFields, type IdentityFields, type QueuedCall, toEventBody, type Undelivered } from './event.ts';
-import { createOutbox, type Outbox, type OutboxStore, TIMER_MAX_MS } from './outbox.ts';
-import { createTransport } from './transport.ts';
+import { createOutbox, type Outbox, type OutboxStore } from './outbox.ts';
+import { createTransport, TIMER_MAX_MS } from './transport.ts';
 
 export interface WeirOptions {
   /**
@@ -8,11 +8,12 @@ export interface WeirOptions {
    * http(s) URL.
    */
   readonly url: string;
+  /** An API key of the site. The constructor throws if it is missing or empty. */
   readonly apiKey: string;
   /**
-   * Receives each undelivered call: Weir refused it, or the client did not accept it because it is closed, its queue is full or its store
-   * failed. If the store cannot remove the calls of a finished request, `onError` receives one of these calls, although they may be delivered.
-   * Errors that `onError` throws are logged. Default: writes a line to stderr.
+   * Receives each undelivered call: Weir refused it, or the client did not accept it because its `value` is NaN or infinite, or because the client
+   * is closed, its queue is full or its store failed. If the store cannot remove the calls of a finished request, `onError` receives one of these
+   * calls, although they may be delivered. Errors that `onError` throws are logged. Default: writes a line to stderr.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
@@ -23,7 +24,7 @@ export interface WeirOptions {
   readonly queueCallsMax?: number;
   /** Limit of concurrent requests; default 8. */
   readonly concurrency?: number;
-  /** Timeout of one attempt; default 10 s. */
+  /** Timeout of one attempt; default 10 s. The constructor throws if it is not a whole number from 1 to 2,147,483,647. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
   readonly clock?: () => number;
@@ -59,7 +60,13 @@ export class Weir {
     const id = crypto.randomUUID();
     // Weir treats an empty key as no key, so that a retry would store the event twice.
     const body = toEventBody(name, fields, fields.idempotencyKey || id, this.#clock());
-    return this.#outbox.add({ id, kind: 'event', body });
+    const call: QueuedCall = { id, kind: 'event', body };
+    if (typeof fields.value === 'number' && !Number.isFinite(fields.value)) {
+      // JSON has no such numbers: the body has null, and Weir would accept it as an event without a value.
+      void this.#outbox.report({ call, reason: `value must be a finite number, not ${fields.value}` });
+      return false;
+    }
+    return this.#outbox.add(call);
   }
 
   /** Queues an identity. Events that are tracked later are sent later: Weir gives an event with only a user ID the visitor of an earlier identity. */
@@ -70,13 +77,21 @@ export class Weir {
     return this.#outbox.add(call);
   }
 
-  /** Resolves when all queued calls are delivered or refused, when the client is closed, or after `withinMs`. */
-  async flush(withinMs?: number): Promise<void> {
+  /** The number of calls that were accepted so far. */
+  get accepted(): number {
+    return this.#outbox.accepted();
+  }
+
+  /**
+   * Resolves when all queued calls are delivered or refused, when the client is closed, or after `withinMs`. With `after`, an earlier value of
+   * `accepted`, it waits only for calls that were accepted later.
+   */
+  async flush(withinMs?: number, after?: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
       if (withinMs !== undefined) timer = setTimeout(resolve, Math.min(withinMs, TIMER_MAX_MS));
     });
-    await Promise.race([this.#outbox.flush(), late]);
+    await Promise.race([this.#outbox.flush(after), late]);
     clearTimeout(timer);
   }
 

@@ -25,6 +25,21 @@ test.each(['weir.example.com', 'localhost:8080', '/weir', 'ftp://example.com', '
   },
 );
 
+test.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, 1_500.5, 2 ** 31, '5000'])(
+  'the timeout %p throws',
+  (timeoutMs) => {
+    expect(() => new Weir({ url: 'https://weir.example.com', apiKey: 'k', timeoutMs: timeoutMs as number })).toThrow(
+      `timeoutMs must be a whole number from 1 to 2147483647, not the ${typeof timeoutMs} ${timeoutMs}`,
+    );
+  },
+);
+
+test.each([undefined, '', ' \n'])('the key %j throws', (apiKey) => {
+  expect(() => new Weir({ url: 'https://weir.example.com', apiKey: apiKey as string })).toThrow(
+    'apiKey is missing or empty',
+  );
+});
+
 test('an invalid key throws; a line break at its end is ignored', async () => {
   expect(() => new Weir({ url: 'https://weir.example.com', apiKey: 'a\nb' })).toThrow('apiKey has characters');
   const keys: (string | null)[] = [];

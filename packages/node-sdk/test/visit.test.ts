@@ -2,13 +2,15 @@ import { type AddressInfo, isIP } from 'node:net';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import express from 'express';
 import schema from '../../../schemas/server-event.schema.json' with { type: 'json' };
+import type { Undelivered } from '../src/event.ts';
 import { weirMiddleware } from '../src/express.ts';
 import { withWeir } from '../src/next.ts';
 import { createVisit } from '../src/visit.ts';
 import { Weir } from '../src/weir.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-const COOKIE = `a=b; weir=${'1'.repeat(30)}.${'2'.repeat(30)}.1764000000000; c=d`;
+const cookieOf = (lastHit: number): string => `a=b; weir=${'1'.repeat(30)}.${'2'.repeat(30)}.${lastHit}; c=d`;
+const COOKIE = cookieOf(Date.now());
 
 describe('events from the request of a visitor', () => {
   let server: WeirProcess;
@@ -105,7 +107,9 @@ describe('events from the request of a visitor', () => {
     await expect(handler(request, {})).rejects.toThrow('out of stock');
     expect(answered).toBe(1);
     const works: Promise<unknown>[] = [];
-    await expect(handler(request, { waitUntil: (work) => works.push(work) })).rejects.toThrow('out of stock');
+    await expect(handler(request, { waitUntil: (work: Promise<unknown>) => works.push(work) })).rejects.toThrow(
+      'out of stock',
+    );
     expect(works).toHaveLength(1);
     await Promise.all(works);
     expect(answered).toBe(2);
@@ -122,23 +126,43 @@ describe('events from the request of a visitor', () => {
   });
 });
 
-describe('the context of an event', () => {
+describe('the fields of an event', () => {
   type Context = Record<string, string | undefined>;
-  async function contextsOf(send: (weir: Weir) => void): Promise<Context[]> {
-    const contexts: Context[] = [];
+  type Body = { readonly visitor_id: string; readonly session_id: string; readonly context: Context };
+  async function bodiesOf(send: (weir: Weir) => void): Promise<Body[]> {
+    const bodies: Body[] = [];
     const weir = new Weir({
       url: 'http://weir.example',
       apiKey: 'k',
       fetch: async (_url, init) => {
-        contexts.push(JSON.parse(String(init?.body)).context);
+        bodies.push(JSON.parse(String(init?.body)));
         return Response.json({ status: 'success' });
       },
     });
     send(weir);
     await weir.close();
-    return contexts;
+    return bodies;
   }
+  const contextsOf = async (send: (weir: Weir) => void) => (await bodiesOf(send)).map(({ context }) => context);
   const request = { cookie: undefined, url: '/', referrer: undefined, userAgent: undefined, ip: undefined };
+
+  test.each([
+    ['less', '2'.repeat(30), 1_000_000],
+    ['more', '', 1_800_001],
+  ])('if the last hit was %s than 30 minutes ago, the session is %j', async (_, sessionId, ago) => {
+    const cookie = cookieOf(Date.now() - ago);
+    const [body] = await bodiesOf((weir) => createVisit(weir, { ...request, cookie }).track('event'));
+    expect(body).toMatchObject({ visitor_id: '1'.repeat(30), session_id: sessionId });
+  });
+
+  test('a field that is undefined does not replace what the request says; an empty text does', async () => {
+    const absent = { visitorId: undefined, context: { ip: undefined, referrer: '' } } as object;
+    const [body] = await bodiesOf((weir) =>
+      createVisit(weir, { ...request, cookie: COOKIE, referrer: '/a', ip: '192.0.2.1' }).track('event', absent),
+    );
+    const context = { url: '/', referrer: '', ip: '192.0.2.1' };
+    expect(body).toMatchObject({ visitor_id: '1'.repeat(30), context });
+  });
 
   test('the texts of the request are cut to the limits of the API, but not those that the caller passes', async () => {
     const pageCharsMax = schema.$defs.long_text.maxLength;
@@ -180,3 +204,37 @@ describe('the context of an event', () => {
     if (sent !== undefined) expect(isIP(sent)).not.toBe(0);
   });
 });
+
+test('a handler without waitUntil waits for its own calls, but not for those of earlier requests', async () => {
+  const sent: string[] = [];
+  const answer: typeof fetch = async (_url, init) => {
+    const { name } = JSON.parse(String(init?.body)) as { name: string };
+    if (name === 'stuck') return new Promise(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    sent.push(name);
+    return Response.json({ status: 'success' });
+  };
+  const weir = new Weir({ url: 'http://weir.example', apiKey: 'k', fetch: answer });
+  weir.track('stuck');
+  const handler = withWeir(weir, (_request, visit) => visit.track('own'));
+  // The time limit of the flush does not pass.
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  try {
+    expect(await handler(new Request('https://shop.example/'), {})).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
+  expect(sent).toEqual(['own']);
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY])(
+  'an event with the value %p is refused and reported',
+  async (value) => {
+    const refused: unknown[] = [];
+    const onError = (undelivered: Undelivered) => void refused.push(undelivered.reason);
+    const weir = new Weir({ url: 'http://weir.example', apiKey: 'k', onError });
+    expect(weir.track('purchase', { value })).toBe(false);
+    expect(refused).toEqual([`value must be a finite number, not ${value}`]);
+    expect(await weir.close()).toBe(0);
+  },
+);
