@@ -80,6 +80,19 @@ test('the most serious problems have a page alert', () => {
   );
 });
 
+test('each role of docker-compose.yml has a page alert if no process has this role', () => {
+  const missing = rules.find(({ alert }) => alert === 'WeirRoleMissing');
+  expect(missing?.labels.severity).toBe('page');
+  const roles = [...(missing?.expr ?? '').matchAll(/"(gateway|enricher|writer|control)"/g)].map(([, role]) => role);
+  expect(roles.sort()).toEqual(['control', 'enricher', 'gateway', 'writer']);
+});
+
+test('an archiver of one partition whose requests time out has an alert: it fails once in 20 s', () => {
+  const { expr = '' } = rules.find(({ alert }) => alert === 'WeirConsumeFailures') ?? {};
+  const [, limit] = /role=~"archiver\.\*"\}\[5m\]\)\) > ([\d.]+)/.exec(expr) ?? [];
+  expect(Number(limit)).toBeLessThan(1 / 20);
+});
+
 test('panels do not overlap, and each has a unique ID', () => {
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>

@@ -60,13 +60,14 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
   let plan = decodeSegmentPlan(handle.committed?.metadata ?? '');
   let segment: OpenSegment | undefined;
   let sealed: SealedSegment | undefined;
-  /** The offset after the last record that was added to a segment, or -1 if no record was added yet. */
-  let next = -1;
+  /** The offset after the last record that was added to a segment. Before the first record: the committed offset, or -1 without a commit. */
+  let next = handle.committed?.offset ?? -1;
   let timer: NodeJS.Timeout | undefined;
 
   async function take(record: StoredRecord): Promise<void> {
     if (record.offset < next) return;
-    if (record.offset > next && segment !== undefined) {
+    // Without a commit, the group is new, and begins with the oldest remaining record.
+    if (record.offset > next && next >= 0) {
       await sealAndStore();
       logger.error({ topic, partition, from: next, to: record.offset - 1 }, MISSED);
     }
@@ -79,10 +80,7 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
   }
 
   function openSegment(offset: number): void {
-    if (plan !== undefined && plan.from !== offset) {
-      logger.error({ topic, partition, ...plan, first: offset }, MISSED);
-      plan = undefined;
-    }
+    if (plan?.from !== offset) plan = undefined;
     const opened = { encoder: createSegmentEncoder(), from: offset, lingerIsOver: false };
     segment = opened;
     clearTimeout(timer);

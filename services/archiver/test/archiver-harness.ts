@@ -19,6 +19,7 @@ export const ADDRESS = 'sealed-address-of-the-client';
 export function useArchiver() {
   const folders: string[] = [];
   const open: { close(): Promise<void> }[] = [];
+  const errors: object[] = [];
   let eventLog: Awaited<ReturnType<typeof openLmdbEventLog>>;
   let store: ObjectStore;
   let written = 0;
@@ -40,6 +41,7 @@ export function useArchiver() {
     for (const running of open.splice(0)) await running.close();
     await eventLog.close();
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    errors.length = 0;
   });
 
   return {
@@ -50,12 +52,14 @@ export function useArchiver() {
       return store;
     },
     makeFolder,
+    /** The fields of the errors that the archivers of this test have logged. */
+    errors,
     async start(limits: Partial<ArchiverDeps['limits']> = {}, objects: ObjectStore = store): Promise<Archiver> {
       const archiver = await startArchiver({
         eventLog,
         store: objects,
         clock: Date.now,
-        logger: createLogger('silent'),
+        logger: Object.assign(createLogger('silent'), { error: (fields: object) => void errors.push(fields) }),
         metrics: createMetrics(),
         limits: { segmentBytesMax: 10_000, lingerMs: 50, retentionMs: undefined, upkeepMs: 3_600_000, ...limits },
       });
@@ -79,6 +83,16 @@ export function useArchiver() {
         await eventLog.append(topic, records);
       }
       written += count;
+    },
+    /** Removes all records of both topics, as the retention does. */
+    async expireRecords(): Promise<void> {
+      for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+        const positions = await eventLog.positions(topic, 'none');
+        await eventLog.removeBefore(
+          topic,
+          positions.map(({ end }) => end),
+        );
+      }
     },
     archived: (topic: string): Promise<readonly StoredRecord[]> => archivedRecords(store, topic),
     async inLog(topic: string): Promise<readonly StoredRecord[]> {

@@ -163,6 +163,79 @@ test('a process that was stopped while it rewrote a segment does not undo a late
   }
 });
 
+describe('records that retention has removed before they were archived are reported with their offsets', () => {
+  const gapOf = (from: number, to: number) =>
+    [TOPIC_RAW, TOPIC_ENRICHED].flatMap((topic) => [0, 1].map((partition) => ({ topic, partition, from, to })));
+  /** An object store that cannot store objects while `away` returns true. It adds the names of these objects to `refused`. */
+  const refusing = (refused: Set<string>, away: () => boolean): ObjectStore => ({
+    ...harness.store,
+    async create(name, body) {
+      if (!away()) return harness.store.create(name, body);
+      refused.add(name);
+      throw new DependencyError('object_store_unavailable', 'not now');
+    },
+  });
+  const reported = async (from: number, to: number): Promise<void> => {
+    await caughtUp();
+    expect(harness.errors).toHaveLength(4);
+    expect(harness.errors).toEqual(expect.arrayContaining(gapOf(from, to)));
+    for (const topic of [TOPIC_RAW, TOPIC_ENRICHED])
+      expect((await archived(topic)).map(({ offset }) => offset)).not.toContain(from);
+  };
+
+  test('while the archiver was stopped', async () => {
+    await append(20);
+    const first = await start();
+    await caughtUp();
+    await stop(first);
+    await append(20);
+    await harness.expireRecords();
+    await append(20);
+    await start();
+    await reported(10, 19);
+  });
+
+  test('while the archiver was stopped, after it had committed the range of a segment', async () => {
+    await append(20);
+    const refused = new Set<string>();
+    const first = await start(
+      {},
+      refusing(refused, () => true),
+    );
+    await eventually('a segment of each partition is refused', () => refused.size === 4);
+    await stop(first);
+    await harness.expireRecords();
+    await append(20);
+    await start();
+    await reported(0, 9);
+  });
+
+  test('while the archiver could not store a segment', async () => {
+    await append(20);
+    const refused = new Set<string>();
+    let isAway = true;
+    await start(
+      {},
+      refusing(refused, () => isAway),
+    );
+    await eventually('a segment of each partition is refused', () => refused.size === 4);
+    await append(20);
+    await harness.expireRecords();
+    await append(20);
+    isAway = false;
+    await reported(10, 19);
+  });
+
+  test('not if the archiver has never committed an offset', async () => {
+    await append(20);
+    await harness.expireRecords();
+    await append(20);
+    await start();
+    await caughtUp();
+    expect(harness.errors).toEqual([]);
+  });
+});
+
 test('the manifest is made from the listing; old segments are deleted', async () => {
   await append(300);
   await start();

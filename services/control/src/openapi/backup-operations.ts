@@ -45,7 +45,11 @@ export const BACKUP_OPERATIONS = {
           pattern: '^(file:///.|s3://[a-z0-9])',
           description: 'file:///folder or s3://bucket/prefix; default: WEIR_BACKUP_TO',
         },
-        keep: { ...keep, description: 'Delete all but the newest backups; default: WEIR_BACKUP_KEEP' },
+        keep: {
+          ...keep,
+          description:
+            'Delete all backups in the target except this number of the newest ones; default: WEIR_BACKUP_KEEP if the target is WEIR_BACKUP_TO, otherwise no backup is deleted',
+        },
       },
     }),
     responses: { 201: jsonResponse('The backup, which has begun.', successBody(BACKUP)), ...CONFLICT },

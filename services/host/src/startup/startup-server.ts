@@ -4,7 +4,7 @@ import { bareApp } from '@weir/gateway/http/mount-routes';
 import type { Config } from '@weir/runtime/config/config';
 import { startHttpServer } from '@weir/runtime/http/http-server';
 import type { Logger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createMetrics, createRegistryMetric } from '@weir/runtime/prometheus-metrics';
 import { openApiDocument } from '../openapi-document.ts';
 
 const NOT_COUNTED = () => undefined;
@@ -23,9 +23,12 @@ export async function openStartupServer(config: Config, logger: Logger): Promise
   router.all('/api/identify', (_, response) => identify.unavailable(response));
   router.use((_, response) => other.unavailable(response));
   const ready = async () => ['event log'];
+  const metrics = createMetrics();
+  // The process has not read the registry since it began. The alert WeirRegistryUnread uses this metric.
+  createRegistryMetric(metrics, () => process.uptime());
   const served = createOperations({
     logger,
-    metrics: createMetrics(),
+    metrics,
     ready,
     routers: [router],
     openApiDocument: openApiDocument(config.collectPaths),
