@@ -1,4 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
+import type { Route } from 'playwright-core';
 import { openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
@@ -80,6 +81,27 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await page.locator('[data-panel=bots] :is(.bar-row, .empty)').first().waitFor();
     await page.locator('.pulse').waitFor();
     expect(await endless()).toBe(0);
+  });
+
+  test('what is typed while a new goal is loaded stays in the form', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Goals in a row' });
+    const { page } = await openDashboard(browser, `/sites/${site}/goals`);
+    await page.getByText('This site has no goals yet.').waitFor();
+    const held: Route[] = [];
+    await page.route(/\/conversions\?/, (route) => void held.push(route));
+    const value = page.getByLabel('Name of the event');
+    const add = page.getByRole('button', { name: 'Add goal' });
+    const added = page.waitForResponse((answer) => answer.url().endsWith('/goals') && answer.status() === 201);
+    await value.fill('signup');
+    await add.click();
+    await added;
+    await value.fill('purchase');
+    await eventually('the conversions are requested', () => held.length > 0);
+    await page.unroute(/\/conversions\?/);
+    for (const route of held) await route.continue().catch(() => undefined);
+    await page.locator('[data-testid=goals] tbody tr', { hasText: 'signup' }).waitFor();
+    await eventually('the next goal can be added', () => add.isEnabled());
+    expect(await value.inputValue()).toBe('purchase');
   });
 
   test('a page whose file is missing after an upgrade says so, and can be loaded again; the other pages work', async () => {

@@ -1,4 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
+import type { Route } from 'playwright-core';
 import { openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
@@ -47,6 +48,41 @@ describeBrowser('the filters of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Apply filter' }).click();
     await visitors('1');
     await page.locator('.chip', { hasText: 'Has viewed page: /pricing' }).waitFor();
+
+    await page.getByRole('button', { name: 'Last 30 days' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Count bots too' }).click();
+    await page.locator('.chip', { hasText: 'Bots are counted' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('a filter on a language waits for the languages of the period, because several can have the typed name', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: 'Languages' });
+    const hit = {
+      visitor_id: 'ann',
+      session_id: 's',
+      type: 'pageview',
+      url: 'https://example.com/',
+      language: 'de-DE',
+    };
+    await client.collect({ site_id: site, ...hit }, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview`);
+    await page.waitForSelector('[data-metric=visitors]');
+    const all = /\/breakdown\?.*dimension=language.*limit=1000/;
+    const held: Route[] = [];
+    await page.route(all, (route) => void held.push(route));
+    await page.keyboard.press('f');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What').selectOption('Language');
+    await dialog.getByLabel('Value').fill('German');
+    await eventually('the languages are requested', () => held.length > 0);
+    const apply = dialog.getByRole('button', { name: 'Apply filter' });
+    expect(await apply.isDisabled()).toBe(true);
+    for (const route of held) await route.continue();
+    await apply.click();
+    await page.locator('.chip', { hasText: 'Language is' }).waitFor();
+    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['language:is:de-DE']);
     expect(errors).toEqual([]);
   });
 

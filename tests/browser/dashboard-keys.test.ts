@@ -138,4 +138,19 @@ describeBrowser('API keys in the dashboard', () => {
     await page.getByLabel('Admin or viewer token').waitFor();
     expect(await page.content()).not.toContain(key);
   });
+
+  test('a new identity secret stays on the page while signatures are made a requirement, until "Done"', async () => {
+    const { page, errors } = await openKeys('Secret');
+    const identity = page.locator('[data-testid=identity]');
+    await identity.getByRole('button', { name: 'Create secret' }).click();
+    const secret = identity.locator('[data-testid=new-secret] pre').first();
+    const created = await secret.textContent();
+    await identity.getByRole('button', { name: 'Require signatures' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Require signatures' }).click();
+    await identity.getByText('Signatures are required').waitFor();
+    expect(await secret.textContent()).toBe(created);
+    await identity.getByRole('button', { name: 'Done' }).click();
+    await secret.waitFor({ state: 'detached' });
+    expect(errors).toEqual([]);
+  });
 });

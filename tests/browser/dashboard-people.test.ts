@@ -120,6 +120,29 @@ describeBrowser('people in the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a visitor that an identify links again can be unlinked again', async () => {
+    const { client } = browser.weir;
+    const site = await siteWithPeople();
+    const { key } = await client.createKey(site);
+    const { page } = await openDashboard(browser, `/sites/${site}/people#user=u_ada`);
+    const unlink = async (visitor: string) => {
+      await page.getByRole('button', { name: `Unlink visitor ${visitor}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click();
+    };
+    const link = (visitor: string) => page.getByRole('link', { name: visitor, exact: true });
+    await unlink('v2');
+    await link('v2').waitFor({ state: 'detached', timeout: 120_000 });
+    await client.identify(key, { visitor_id: 'v2', user_id: 'u_ada' });
+    await eventually('v2 is linked again', async () => {
+      const timeline = await client.must(200, 'POST', `/sites/${site}/people/timeline`, { user_id: 'u_ada' });
+      return (timeline as { profile: { visitor_ids: string[] } }).profile.visitor_ids.includes('v2');
+    });
+    // The page loads the profile again.
+    await unlink('v1');
+    await page.getByRole('button', { name: 'Unlink visitor v2' }).waitFor();
+    await link('v1').waitFor({ state: 'detached', timeout: 120_000 });
+  });
+
   test('a site without users shows how to identify one', async () => {
     const site = await browser.weir.client.createSite({ name: 'No people' });
     const { page, errors } = await openDashboard(browser, `/sites/${site}/people`);

@@ -146,6 +146,8 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await eventually('the form shows the change', async () => {
       return (await fields.getByLabel('Domain').inputValue()) === 'other.example.com';
     });
+    await page.getByLabel('Events', { exact: true }).fill('500d');
+    await page.getByText('Saved.').waitFor({ state: 'detached' });
 
     const rules = page.locator('section', { has: page.locator('#exclusions') });
     await rules.getByLabel('Value').fill('203.0.113.0/24');
@@ -212,13 +214,20 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await page.getByRole('button', { name: 'Chart' }).click();
 
     await write('SELECT sum(cityHash64(number)) FROM numbers(100000000000) ');
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/admin/sql')) sent.push(request.postData() ?? '');
+    });
     await editor.press('Control+Enter');
     await page.getByText('This takes longer than a second.').waitFor();
+    // The keys start no second statement while one runs.
+    await editor.press('Control+Enter');
     // Cancelling closes the connection of the request. The role control then cancels the query.
     const aborted = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/admin/sql'));
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('This takes longer than a second.').waitFor({ state: 'detached' });
     await aborted;
+    expect(sent).toHaveLength(1);
 
     await write('SELECT wrong FROM events ');
     await page.getByRole('button', { name: 'Run' }).click();
@@ -266,8 +275,13 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await page.getByRole('button', { name: 'History' }).waitFor({ state: 'detached' });
     expect(await page.evaluate('localStorage.length')).toBe(0);
 
-    await run('SELECT 4 AS fourth ');
+    await run(`SELECT '${'x'.repeat(200)}' AS fourth `);
     expect(await page.evaluate('localStorage.length')).toBe(1);
+    // A long statement does not make the menu wider than the page.
+    await past();
+    expect((await page.getByRole('menu').boundingBox())?.width).toBeLessThanOrEqual(480);
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
     // This check must be before the sign-out: after it, the browser can report requests with the answer 401.
     expect(errors).toEqual([]);
     await page.getByRole('button', { name: 'Administrator' }).click();

@@ -154,9 +154,13 @@ describeBrowser('the dashboard', () => {
   test('a new site shows how to install Weir, and its reports as soon as the first hit arrives', async () => {
     const { page, errors } = await openDashboard(browser);
     await page.getByRole('button', { name: 'Add site' }).click();
+    // The page of the new site opens also while the report over all sites is loaded again.
+    const overview = /\/api\/admin\/stats\?/;
+    await page.route(overview, () => undefined);
     await page.getByLabel('Domain').fill('new.example.com');
     await page.getByRole('dialog').getByRole('button', { name: 'Add site' }).click();
     await page.getByText('Waiting for the first hit').waitFor();
+    await page.unroute(overview);
     const siteId = page.url().match(/sites\/([^/]+)/)?.[1] ?? '';
     expect(await page.locator('.install pre').first().textContent()).toBe(browser.tag(siteId).replace(' ></', '></'));
     await page.getByText('If the gateway has another address than this page').waitFor();

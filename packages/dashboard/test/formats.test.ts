@@ -1,6 +1,16 @@
 import { createFormats } from '../src/i18n/formats.ts';
 
 test.each([
+  ['en', 12_345, '12.3K'],
+  ['en', 1_234_567, '1.23M'],
+  ['de', 12_345, '12.345'],
+  ['de', 123_456, '123.456'],
+  ['de', 1_234_567, '1,23\u00a0Mio.'],
+])('in %s, the short form of %i is %s: never a rounded number that looks exact', (language, value, text) => {
+  expect(createFormats(language).compact(value)).toBe(text);
+});
+
+test.each([
   ['12.50', 'EUR', '€12.50'],
   ['-3', 'usd', '-$3.00'],
   ['0.0004', 'EUR', '€0.0004'],

@@ -31,12 +31,29 @@ test('the filters of the page do not limit the values for a filter on what a vis
   expect(asked('event')).toEqual(['breakdown', path, { ...query, filter: ['country:is:DE', ...query.filter] }]);
 });
 
+test('with 20 filters, the page searches the values itself, because the search would be a 21st filter', async () => {
+  const { render } = await pages;
+  const filter = Array.from({ length: 20 }, (_, page) => `viewed_page:is:/${page}`);
+  const offered = (filters: readonly string[]) => {
+    const props = { id: 'values', dimension: 'page', state: { query: { filter: filters } }, word: 'PRI' };
+    const rows = [{ value: '/pricing' }, { value: '/about' }];
+    const { html, asked } = render('ValueOptions', '/dashboard', { breakdown: { rows } }, props);
+    return [asked[0]?.[2], [...html.matchAll(/value="([^"]*)"/g)].map((match) => match[1])];
+  };
+  expect(offered(filter)).toEqual([{ dimension: 'page', filter, limit: 1_000 }, ['/pricing']]);
+  const others = filter.slice(1);
+  expect(offered(others)).toEqual([
+    { dimension: 'page', filter: [...others, 'page:contains:PRI'], limit: 30 },
+    ['/pricing', '/about'],
+  ]);
+});
+
 test('a search by name asks for all values, and finds names and codes', () => {
-  expect(searchOf('page', 'pri', 30)).toEqual({ filter: ['page:contains:pri'], limit: 30 });
-  expect(searchOf('country', 'germ', 30)).toEqual({ filter: [], limit: 1_000 });
-  expect(searchOf('country', '', 30)).toEqual({ filter: [], limit: 30 });
-  expect(['DE', 'FR'].map((code) => isFound(texts, 'country', code, 'GERM'))).toEqual([true, false]);
-  expect(isFound(texts, 'page', '/PRICING', 'pri')).toBe(true);
+  expect(searchOf('page', 'pri', 30, [])).toEqual({ filter: ['page:contains:pri'], limit: 30 });
+  expect(searchOf('country', 'germ', 30, [])).toEqual({ filter: [], limit: 1_000 });
+  expect(searchOf('country', '', 30, [])).toEqual({ filter: [], limit: 30 });
+  expect(['DE', 'FR'].map((code) => isFound(texts, 'country', code, 'GERM', []))).toEqual([true, false]);
+  expect(isFound(texts, 'page', '/PRICING', 'pri', [])).toBe(true);
 });
 
 test.each([
@@ -53,4 +70,10 @@ test.each([
 ])('a filter on %s by %j has the values %j', (dimension, text, values) => {
   const known = dimension === 'language' ? ['de', 'de-DE', 'de-AT', 'en-US', 'en-GB', 'pl'] : ['DE', 'FR'];
   expect(valuesOf(texts, dimension, text, known)).toEqual(values);
+});
+
+test('only a filter on a language waits for all values, because one name can be the name of several languages with a region', () => {
+  const values = (dimension: string, text: string) => valuesOf(texts, dimension, text, undefined);
+  expect(values('language', 'German')).toBeUndefined();
+  expect([values('language', ''), values('country', 'germany'), values('page', '/')]).toEqual([[''], ['DE'], ['/']]);
 });

@@ -32,8 +32,8 @@ const isRepeated = (query) => {
 };
 
 export function render(name, address, answers, props) {
-  const [pathname, query = ''] = address.split('?');
-  Object.assign(location, { pathname, search: query === '' ? '' : '?' + query });
+  const [pathname, ...query] = address.split('?');
+  Object.assign(location, { pathname, search: query.length === 0 ? '' : '?' + query.join('?') });
   const client = createQueryClient();
   for (const [id, data] of Object.entries(answers)) client.setQueryDefaults([id], { initialData: data });
   const site = { site_id: 's', name: 'Site', domain: '', timezone: 'UTC' };

@@ -32,6 +32,16 @@ test('a second filter that excludes values keeps the first; other filters are re
   expect(withFilter(first, filter('is', '/d'))).toEqual([first[1], first[2], filter('is', '/d')]);
 });
 
+test('a filter has at most 50 values, so a second filter that excludes values stays beside a full one', () => {
+  const values = Array.from({ length: 50 }, (_, page) => `/${page}`);
+  const filter = (...pages: readonly string[]) => ({
+    ...{ dimension: 'page', operator: 'is_not' as const, values: pages },
+  });
+  expect(withFilter([filter(...values.slice(1))], filter('/0'))).toEqual([filter(...values.slice(1), '/0')]);
+  expect(withFilter([filter(...values)], filter('/0'))).toEqual([filter(...values)]);
+  expect(withFilter([filter(...values)], filter('/50'))).toEqual([filter(...values), filter('/50')]);
+});
+
 test('a visitor can have viewed several pages, so filters on viewed pages are not replaced', () => {
   const viewed = (operator: 'is' | 'is_not', ...values: string[]) => ({ dimension: 'viewed_page', operator, values });
   const first = [viewed('is', '/a')];

@@ -37,9 +37,10 @@ export function useHash(): string {
 }
 
 function parseLocation(text: string): Location {
-  const [path = '', query = ''] = text.split('?', 2);
+  // A value in the query can contain a `?`.
+  const [path = '', ...query] = text.split('?');
   const parts = path.slice(BASE.length).split('/').filter(Boolean).map(decodePart);
-  return { parts, query: new URLSearchParams(query) };
+  return { parts, query: new URLSearchParams(query.join('?')) };
 }
 
 /** Decodes a part of a path. Returns it unchanged if it has a malformed escape such as `%zz`. */
@@ -61,7 +62,7 @@ export function navigate(
   url: string,
   { replace = false, here = replace }: { readonly replace?: boolean; readonly here?: boolean } = {},
 ): void {
-  if (replace || url === location.pathname + location.search) history.replaceState(null, '', url);
+  if (replace || url === location.pathname + location.search + location.hash) history.replaceState(null, '', url);
   else history.pushState(null, '', url);
   for (const listener of listeners) listener();
   if (!here) scrollTo(0, 0);

@@ -5,6 +5,8 @@ import { clearHistory } from '../sql/sql-history.ts';
 
 export type Session = Answer<'readSession'>;
 
+const isSignedOut = (error: unknown): boolean => error instanceof AdminError && error.status === 401;
+
 /** The session of this browser. Null: no user is signed in. Undefined: Weir has not answered yet. */
 export function useSession() {
   const client = useQueryClient();
@@ -16,7 +18,7 @@ export function useSession() {
       try {
         return await callAdmin('readSession');
       } catch (error) {
-        if (error instanceof AdminError && error.status === 401) return null;
+        if (isSignedOut(error)) return null;
         throw error;
       }
     },
@@ -30,7 +32,12 @@ export function useSession() {
 export function useSignOut() {
   const client = useQueryClient();
   return async (everywhere: boolean) => {
-    await callAdmin(everywhere ? 'endSessions' : 'endSession');
+    try {
+      await callAdmin(everywhere ? 'endSessions' : 'endSession');
+    } catch (error) {
+      // The session has already ended. Its traces in the browser must be removed too.
+      if (!isSignedOut(error)) throw error;
+    }
     clearHistory();
     client.setQueryData(['readSession'], null);
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'readSession' });

@@ -119,9 +119,10 @@ function NewGoal({ siteId, state }: { readonly siteId: string; readonly state: R
         onSubmit={(event) => {
           event.preventDefault();
           const body = { type, value: value.trim(), ...(name.trim() && { name: name.trim() }) };
+          // The mutation succeeds when the conversions are loaded again. What the reader has typed since then stays.
           const onSuccess = () => {
-            setValue('');
-            setName('');
+            setValue((now) => (now === value ? '' : now));
+            setName((now) => (now === name ? '' : now));
           };
           create.mutate({ path: { site_id: siteId }, body: body as { type: 'event'; value: string } }, { onSuccess });
         }}

@@ -1,21 +1,26 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
+import { useLocation } from '../app/location.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ExplainButton } from '../reports/explain-button.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
-import { useReportState } from '../reports/report-state.ts';
+import { changeReport, useReportState } from '../reports/report-state.ts';
 import { ScrollBox } from '../ui/scroll-box.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 
 const INTERVALS = ['day', 'week', 'month'] as const;
+const INTERVAL_DEFAULT = 'week';
 
 /** New visitors by the day, week or month of their first row, and how many of them came back. */
 export function RetentionPage() {
   const { t, number, percent, time } = useTexts();
   const site = useSite();
   const state = useReportState();
-  const [interval, setInterval] = useState<(typeof INTERVALS)[number]>('week');
+  const { query: parameters } = useLocation();
+  // The parameter is not `interval`, which belongs to the chart of the overview and is removed when the period changes.
+  const interval = INTERVALS.find((one) => one === parameters.get('cohorts')) ?? INTERVAL_DEFAULT;
+  const choose = (chosen: string) => changeReport({ cohorts: chosen === INTERVAL_DEFAULT ? undefined : chosen });
   const cohorts = useAdmin('cohorts', {
     path: { site_id: site.site_id },
     query: { ...state.query, interval },
@@ -37,7 +42,7 @@ export function RetentionPage() {
         <p className="note">{t('retention.hint')}</p>
         <label className="narrow">
           {t('retention.interval')}
-          <select value={interval} onChange={(event) => setInterval(event.target.value as typeof interval)}>
+          <select value={interval} onChange={(event) => choose(event.target.value)}>
             {INTERVALS.map((one) => (
               <option key={one} value={one}>
                 {t(`interval.${one}`)}

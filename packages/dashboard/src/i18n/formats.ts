@@ -3,7 +3,7 @@ import { knownZone } from './known-zone.ts';
 /** Numbers, shares and times in the language of the reader. */
 export interface Formats {
   number(value: number): string;
-  /** A short form with at most three significant digits: 12.3K. */
+  /** A short form with at most three significant digits: 12.3K. All digits if the language has no short form: 12.345 in German. */
   compact(value: number): string;
   /** A share from 0 to 1. */
   percent(share: number): string;
@@ -27,7 +27,7 @@ export type TimeDetail = 'hour' | 'day' | 'month' | 'clock' | 'full' | 'week';
 
 const DETAILS: Readonly<Record<TimeDetail, Intl.DateTimeFormatOptions>> = {
   clock: { hour: '2-digit', minute: '2-digit' },
-  hour: { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  hour: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
   day: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
   week: { day: 'numeric', month: 'short', year: 'numeric' },
   month: { month: 'long', year: 'numeric' },
@@ -56,7 +56,11 @@ export function createFormats(language: string): Formats {
   const times = new Map<string, Intl.DateTimeFormat>();
   return {
     number: (value) => number.format(value),
-    compact: (value) => compact.format(value),
+    compact(value) {
+      const parts = compact.formatToParts(value);
+      // Without a short form, `compact` only rounds. The rounded number would look exact.
+      return (parts.some(({ type }) => type === 'compact') ? compact : number).format(value);
+    },
     percent: (share) => percent.format(share),
     change: (share) => change.format(share),
     decimal: (value) => decimal.format(value),

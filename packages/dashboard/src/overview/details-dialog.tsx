@@ -37,13 +37,13 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
     metric: tab.metric,
     isDescending: true,
   });
-  const found = searchOf(dimension, word, ROWS);
-  const filter = [...(state.query.filter ?? []), ...found.filter];
+  const filters = state.query.filter ?? [];
+  const { filter, limit } = searchOf(dimension, word, ROWS, filters);
   const query = {
     ...breakdownQuery(state, tab, dimension),
     ...(filter.length > 0 && { filter }),
     order: `${order.metric}:${order.isDescending ? 'desc' : 'asc'}`,
-    limit: found.limit,
+    limit,
     page,
   } as QueryOf<'breakdown'>;
   const answer = useAdmin('breakdown', { path: { site_id }, query, keep: true });
@@ -68,7 +68,7 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
       </label>
       <QueryAnswer query={answer} queryKey={['breakdown', { site_id }, query]} lines={10}>
         {(data) => {
-          const rows = data.rows.filter(({ value }) => isFound(texts, dimension, value, word));
+          const rows = data.rows.filter(({ value }) => isFound(texts, dimension, value, word, filters));
           return (
             <>
               {rows.length === 0 && <Empty title={t('nothing')} />}

@@ -12,13 +12,13 @@ import { traitText } from './trait-text.ts';
 interface Props {
   readonly data: Answer<'readTimeline'>;
   readonly person: PersonId;
-  /** The visitors that were unlinked on this page. The profile can still contain them for a moment. */
-  readonly unlinked: readonly string[];
+  /** The visitors that were unlinked on this page, as long as the profile still contains them. */
+  readonly unlinking: readonly string[];
   readonly onUnlinked: (visitorId: string) => void;
 }
 
 /** The fields, traits and visitors of a person. The link between a visitor and the user can be removed. */
-export function PersonFacts({ data: { profile }, person, unlinked, onUnlinked }: Props) {
+export function PersonFacts({ data: { profile }, person, unlinking, onUnlinked }: Props) {
   const { t, time } = useTexts();
   const site = useSite();
   const unlink = useChange('unlinkVisitor', ['readTimeline', 'searchPeople']);
@@ -71,7 +71,7 @@ export function PersonFacts({ data: { profile }, person, unlinked, onUnlinked }:
             <Link className="cut" href={personPath(site.site_id, { visitor_id: id })} title={id}>
               <code>{id}</code>
             </Link>
-            {unlinked.includes(id) ? (
+            {unlinking.includes(id) ? (
               <span className="note" role="status">
                 {t('person.unlinking')}
               </span>

@@ -17,6 +17,8 @@ import { SavePerson } from './save-person.tsx';
 const PAGE_EVENTS = 100;
 /** While a link is being removed, the page repeats its request this long after each answer. */
 const UNLINKING_MS = 1_000;
+/** If the profile contains an unlinked visitor after this time, an identify has linked the visitor again. */
+const UNLINKING_MS_MAX = 60_000;
 
 /** One person: its profile, visits and events in order, payments, and what an operator can do with its data. */
 export function PersonPage({ person }: { readonly person: PersonId }) {
@@ -33,16 +35,16 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
     body,
     keep: true,
     enabled: erasureId === undefined,
+    refresh: unlinked.length > 0 && UNLINKING_MS,
   });
   const profile = timeline.data?.profile;
-  const isUnlinking = unlinked.some((id) => profile?.visitor_ids.includes(id));
-  const { dataUpdatedAt, refetch } = timeline;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer starts the timer again
-  useEffect(() => {
-    if (!isUnlinking) return;
-    const timer = setTimeout(() => void refetch(), UNLINKING_MS);
-    return () => clearTimeout(timer);
-  }, [isUnlinking, dataUpdatedAt, refetch]);
+  // Removes a visitor as soon as an answer does not contain it. Later answers contain it if an identify has linked the visitor again.
+  const unlinking = unlinked.filter((id) => profile?.visitor_ids.includes(id));
+  if (unlinking.length < unlinked.length) setUnlinked(unlinking);
+  const addUnlinked = (id: string) => {
+    setUnlinked((now) => [...now, id]);
+    setTimeout(() => setUnlinked((now) => now.filter((one) => one !== id)), UNLINKING_MS_MAX);
+  };
   const title = profile?.name || profile?.email || idOf(person);
   useEffect(() => {
     document.title = `${t('nav.people')} · ${site.name} · Weir`;
@@ -78,12 +80,7 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
             ) : (
               <div className={timeline.isPlaceholderData ? 'person old' : 'person'}>
                 <div className="person-side">
-                  <PersonFacts
-                    data={data}
-                    person={person}
-                    unlinked={unlinked}
-                    onUnlinked={(id) => setUnlinked([...unlinked, id])}
-                  />
+                  <PersonFacts data={data} person={person} unlinking={unlinking} onUnlinked={addUnlinked} />
                   <PersonPayments payments={data.payments} />
                 </div>
                 <PersonTimeline data={data} page={page} onPage={setPage} />

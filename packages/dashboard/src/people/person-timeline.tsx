@@ -13,6 +13,8 @@ type Session = Timeline['sessions'][number];
 
 interface Visit {
   readonly key: string;
+  /** The ID of the visit. For events without a visit, their day. */
+  readonly group: string;
   /** Undefined for events without a visit. */
   readonly session: Session | undefined;
   readonly events: Event[];
@@ -26,14 +28,15 @@ interface Props {
 
 /** The visits and events of a person, the newest first. */
 export function PersonTimeline({ data, page, onPage }: Props) {
-  const texts = useTexts();
-  const { t } = texts;
+  const { t, time } = useTexts();
+  const { timezone } = useSite();
+  const dayOf = (moment: string): string => time(moment, timezone, 'day');
   return (
     <section className="card section" aria-labelledby="person-events" data-testid="timeline">
       <h2 id="person-events">{t('person.timeline')}</h2>
       {data.events.length === 0 && <Empty title={t('person.noEvents')} />}
       <ol className="visits">
-        {visitsOf(data).map((visit) => (
+        {visitsOf(data, dayOf).map((visit) => (
           <li key={visit.key}>
             <VisitHead visit={visit} />
             <ol className="visit-events">
@@ -64,15 +67,19 @@ export function PersonTimeline({ data, page, onPage }: Props) {
   );
 }
 
-/** Joins consecutive events of one visit. The order of the events does not change. */
-function visitsOf({ events, sessions }: Timeline): readonly Visit[] {
+/**
+ * Joins consecutive events of one visit, and consecutive events without a visit of one day. Only the heading of a group has a date. The order of the
+ * events does not change.
+ */
+function visitsOf({ events, sessions }: Timeline, dayOf: (moment: string) => string): readonly Visit[] {
   const visits: Visit[] = [];
   for (const event of events) {
+    const group = event.session_id || dayOf(event.timestamp);
     const last = visits.at(-1);
-    if (last !== undefined && last.events[0]?.session_id === event.session_id) last.events.push(event);
+    if (last?.group === group) last.events.push(event);
     else {
       const session = sessions.find((one) => one.session_id === event.session_id);
-      visits.push({ key: event.event_id, session, events: [event] });
+      visits.push({ key: event.event_id, group, session, events: [event] });
     }
   }
   return visits;

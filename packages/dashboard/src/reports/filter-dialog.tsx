@@ -22,14 +22,12 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
   const word = useDeferredValue(value.trim());
   const properties = usePropertyNames(state, dimension === 'property');
   const values = { dimension: name, state, word, enabled: name !== 'property:' };
-  const known = useValues(values);
+  const { values: known, isWaiting } = useValues(values);
   // `is` and `is_not` compare whole values, so a typed name becomes its code. The other operators compare a part of the code with the typed text.
   const isWhole = operator === 'is' || operator === 'is_not';
-  const added = {
-    dimension: name,
-    operator,
-    values: isWhole ? valuesOf(texts, name, value, known) : [value],
-  };
+  const isComplete = word !== '' && !isWaiting;
+  const chosen = isWhole ? valuesOf(texts, name, value, isComplete ? known : undefined) : [value];
+  const added = { dimension: name, operator, values: chosen ?? [] };
   const isFull = !canAddFilter(state.filters, added);
   return (
     <Dialog title={t('filter.add')} onClose={onClose}>
@@ -103,7 +101,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
           </p>
         )}
         <div className="actions">
-          <button type="submit" className="button primary" disabled={isFull}>
+          <button type="submit" className="button primary" disabled={isFull || chosen === undefined}>
             {t('filter.apply')}
           </button>
         </div>

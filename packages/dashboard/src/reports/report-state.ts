@@ -120,19 +120,24 @@ export function addFilter(filters: readonly ReportFilter[], added: ReportFilter)
 
 /**
  * Adds a filter. It replaces a filter of the same dimension with the same operator. If the operator excludes values, the new filter excludes the
- * values of both. Filters on what visitors have done are not replaced, because a visitor can have done several things.
+ * values of both, or both filters stay if these are too many values for one. Filters on what visitors have done are not replaced, because a visitor
+ * can have done several things.
  */
 export function withFilter(filters: readonly ReportFilter[], added: ReportFilter): readonly ReportFilter[] {
   const isSame = (one: ReportFilter) => one.dimension === added.dimension && one.operator === added.operator;
-  if (isDone(added.dimension) && !added.operator.endsWith('_not')) {
+  const excludes = added.operator.endsWith('_not');
+  const kept = excludes ? filters.filter(isSame).flatMap(({ values }) => values) : [];
+  const values = [...new Set([...kept, ...added.values])];
+  if (excludes ? values.length > FILTER_VALUES_MAX : isDone(added.dimension)) {
     return [...filters.filter((one) => formatFilter(one) !== formatFilter(added)), added];
   }
-  const kept = added.operator.endsWith('_not') ? filters.filter(isSame).flatMap(({ values }) => values) : [];
-  return [...filters.filter((one) => !isSame(one)), { ...added, values: [...new Set([...kept, ...added.values])] }];
+  return [...filters.filter((one) => !isSame(one)), { ...added, values }];
 }
 
 /** The admin API refuses more filters. */
 export const FILTERS_MAX = 20;
+/** The admin API refuses a filter with more values. */
+export const FILTER_VALUES_MAX = 50;
 
 /** Whether the admin API accepts the filters with the added one. */
 export function canAddFilter(filters: readonly ReportFilter[], added: ReportFilter): boolean {

@@ -28,9 +28,10 @@ export function IdentityCard({ siteId }: { readonly siteId: string }) {
   const [asked, setAsked] = useState<Question>();
   const require = (required: boolean) => change.mutate({ path, body: { identity_verification: { required } } });
   const act = (question: Question) => {
-    for (const one of [create, remove, change]) one.reset();
+    // A new secret stays on the page until "Done" or until it is not valid any more, because Weir does not show it again.
+    for (const one of create.error ? [create, remove, change] : [remove, change]) one.reset();
     if (question === 'replace') create.mutate({ path });
-    else if (question === 'remove') remove.mutate({ path });
+    else if (question === 'remove') remove.mutate({ path }, { onSuccess: () => create.reset() });
     else require(true);
   };
   const error = create.error ?? remove.error ?? change.error;

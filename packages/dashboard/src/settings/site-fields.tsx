@@ -84,7 +84,7 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
       {change.error && <Problem error={change.error} />}
       <div className="actions">
         <span role="status" className="note">
-          {change.isSuccess && t('saved')}
+          {change.isSuccess && Object.keys(edits).length === 0 && t('saved')}
         </span>
         <button type="submit" className="button primary" disabled={change.isPending}>
           {t('save')}

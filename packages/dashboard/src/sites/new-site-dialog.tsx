@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useChange } from '../api/use-admin.ts';
@@ -10,7 +11,8 @@ import { ZoneSelect } from './zone-select.tsx';
 /** Adds a site, and opens its overview, which shows how to install the snippet. */
 export function NewSiteDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTexts();
-  const create = useChange('createSite', ['listSites', 'overview']);
+  const create = useChange('createSite', ['listSites']);
+  const client = useQueryClient();
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [domain, setDomain] = useState('');
   const [name, setName] = useState('');
@@ -18,6 +20,8 @@ export function NewSiteDialog({ onClose }: { readonly onClose: () => void }) {
   const submit = () => {
     const body = { name: name.trim() || domain.trim(), domain: domain.trim(), timezone };
     const onSuccess = (site: Answer<'createSite'>): void => {
+      // `useChange` would wait until this report over all sites is loaded again. It is needed only when the page of all sites is opened again.
+      void client.invalidateQueries({ queryKey: ['overview'], refetchType: 'none' });
       onClose();
       navigate(pathTo('sites', site.site_id, 'overview'));
     };

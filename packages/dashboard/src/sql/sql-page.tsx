@@ -34,11 +34,16 @@ export function SqlPage() {
   useEffect(() => {
     document.title = `${t('nav.sql')} · Weir`;
   }, [t]);
+  useEffect(() => () => running.current?.abort(), []);
   const start = () => {
+    // The keys of the editor also call this function while a statement runs.
+    if (run.isPending) return;
     const { query, params, isWrong = false } = readStatement(text);
     setWrong(isWrong);
     if (isWrong || query === '') return;
     setPast(addToHistory(text.trim(), past));
+    // `isPending` becomes true only when the page is rendered again. If the keys call this function twice before that, the first statement ends.
+    running.current?.abort();
     running.current = new AbortController();
     run.mutate({ body: { query, ...(params && { params }) }, signal: running.current.signal });
   };

@@ -1,11 +1,10 @@
 import type { Texts } from '../i18n/text-context.tsx';
 import { BOT_REASONS, DEVICES, valueText } from '../reports/dimension-view.ts';
 import { formatFilter } from '../reports/filter-text.ts';
+import { FILTER_VALUES_MAX, FILTERS_MAX } from '../reports/report-state.ts';
 
 /** The most values that the admin API returns at once. */
 const ROWS_MAX = 1_000;
-/** The most values of one filter. */
-const FILTER_VALUES_MAX = 50;
 
 /** All pairs of letters. Pairs that are not the code of a country or language do no harm, because `Intl` has no name for them. */
 const pairs = (alphabet: string): readonly string[] =>
@@ -30,35 +29,54 @@ interface Search {
 }
 
 /**
- * The parameters of a request for the values that contain `word`. The server does not know the names of codes. So for a dimension whose values have
- * names, the request is for all values, and `isFound` searches them.
+ * Whether the server can search the values. It does not know the names of codes, and the search is a filter, which would be one too many beside
+ * `FILTERS_MAX` filters.
  */
-export function searchOf(dimension: string, word: string, limit: number): Search {
-  if (word === '') return { filter: [], limit };
-  if (isNamed(dimension)) return { filter: [], limit: ROWS_MAX };
-  return { filter: [formatFilter({ dimension, operator: 'contains', values: [word] })], limit };
+const canSearch = (dimension: string, filters: readonly string[]): boolean =>
+  !isNamed(dimension) && filters.length < FILTERS_MAX;
+
+/**
+ * The parameters of a request with these filters for the values that contain `word`. If the server cannot search them, the request is for all values,
+ * and `isFound` searches them.
+ */
+export function searchOf(dimension: string, word: string, limit: number, filters: readonly string[]): Search {
+  if (word === '') return { filter: filters, limit };
+  if (!canSearch(dimension, filters)) return { filter: filters, limit: ROWS_MAX };
+  return { filter: [...filters, formatFilter({ dimension, operator: 'contains', values: [word] })], limit };
 }
 
-/** Whether the name or the code of the value contains `word`. Always true for values without names: the server has searched them. */
-export function isFound(texts: Texts, dimension: string, value: string, word: string): boolean {
-  if (word === '' || !isNamed(dimension)) return true;
+/** Whether the name or the code of the value contains `word`. Always true if the server has searched the values. */
+export function isFound(
+  texts: Texts,
+  dimension: string,
+  value: string,
+  word: string,
+  filters: readonly string[],
+): boolean {
+  if (word === '' || canSearch(dimension, filters)) return true;
   return [value, valueText(texts, dimension, value)].some((text) => lower(text).includes(lower(word)));
 }
 
 /**
  * The values of a filter for a typed text, which can be a name or a code. First choice: the values in `known` with this name or code. A language with
  * a region also has the name of the language (`de-DE` has the name "German"). If `known` has no such value: the code with this name. If no code has
- * this name: the text itself.
+ * this name: the text itself. Undefined if the page must wait until `known` is defined: only a name of a language can be the name of several values.
  */
-export function valuesOf(texts: Texts, dimension: string, text: string, known: readonly string[]): readonly string[] {
+export function valuesOf(
+  texts: Texts,
+  dimension: string,
+  text: string,
+  known: readonly string[] | undefined,
+): readonly string[] | undefined {
   const word = lower(text.trim());
   if (word === '' || !isNamed(dimension)) return [text];
+  if (known === undefined && dimension === 'language') return undefined;
   const names = (value: string): readonly string[] => [
     value,
     valueText(texts, dimension, value),
     ...(dimension === 'language' ? [valueText(texts, dimension, value.split('-')[0] ?? '')] : []),
   ];
-  const found = known.filter((value) => names(value).some((name) => lower(name) === word));
+  const found = (known ?? []).filter((value) => names(value).some((name) => lower(name) === word));
   return found.length > 0 ? found.slice(0, FILTER_VALUES_MAX) : [codeOf(texts, dimension, text)];
 }
 

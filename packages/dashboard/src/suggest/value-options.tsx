@@ -21,31 +21,38 @@ interface Props extends ValuesProps {
   readonly id: string;
 }
 
+/** The filters that limit the values: those of the page, except for a filter on what a visitor has done. */
+const filtersFor = ({ dimension, state }: ValuesProps): readonly string[] =>
+  isDone(dimension) ? [] : (state.query.filter ?? []);
+
 /**
  * The values of a dimension that occur in the period. If the page shows the values as they are, the server returns only those that contain the typed
- * text. If the page shows names instead, such as names of countries, the server cannot search them and returns all values. The filters of the page
- * limit the values, except for a filter on what a visitor has done.
+ * text. If the page shows names instead, such as names of countries, the server cannot search them and returns all values.
  */
-export function useValues({ dimension: name, state, word, enabled = true }: ValuesProps): readonly string[] {
+export function useValues(asked: ValuesProps) {
+  const { dimension: name, state, word, enabled = true } = asked;
   const { site_id } = useSite();
   const dimension = valuesDimension(name);
-  const filters = isDone(name) ? [] : (state.query.filter ?? []);
-  const search = searchOf(dimension, word, VALUES_MAX);
   const query = {
     ...state.query,
     dimension,
-    limit: search.limit,
-    filter: [...filters, ...search.filter],
+    ...searchOf(dimension, word, VALUES_MAX, filtersFor(asked)),
   } as QueryOf<'breakdown'>;
-  const found = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
-  return found.data?.rows.map(({ value }) => value) ?? [];
+  const { data, error, isPlaceholderData } = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
+  return {
+    values: data?.rows.map(({ value }) => value) ?? [],
+    /** Whether the values are those of an earlier search, or empty, because this search has no answer yet. */
+    isWaiting: isPlaceholderData || (data === undefined && error === null),
+  };
 }
 
 /** Offers values of a dimension that occur in the period, for an input. */
 export function ValueOptions({ id, ...asked }: Props) {
   const texts = useTexts();
   const { dimension, word } = asked;
-  const values = useValues(asked).filter((value) => canFilter(value) && isFound(texts, dimension, value, word));
+  const values = useValues(asked).values.filter(
+    (value) => canFilter(value) && isFound(texts, dimension, value, word, filtersFor(asked)),
+  );
   return (
     <datalist id={id}>
       {values.slice(0, VALUES_MAX).map((value) => (

@@ -32,17 +32,18 @@ export function Menu({ label, name, icon, bare = false, className, children }: M
 interface ItemProps {
   readonly onSelect: () => void;
   readonly isChecked?: boolean;
+  readonly role?: 'menuitemradio' | 'menuitemcheckbox';
   readonly hint?: string | undefined;
   readonly children: ReactNode;
 }
 
-/** One entry. If `isChecked` is given, the entry is one of several choices. */
-export function MenuItem({ onSelect, isChecked, hint, children }: ItemProps) {
+/** One entry. If `isChecked` is given, the entry is one of several choices, or a switch with the role `menuitemcheckbox`. */
+export function MenuItem({ onSelect, isChecked, role = 'menuitemradio', hint, children }: ItemProps) {
   return (
     <Ariakit.MenuItem
       className="menu-item"
       onClick={onSelect}
-      {...(isChecked !== undefined && { role: 'menuitemradio', 'aria-checked': isChecked })}
+      {...(isChecked !== undefined && { role, 'aria-checked': isChecked })}
     >
       <span className="menu-text">{children}</span>
       {isChecked && <Icon name="check" size={16} />}

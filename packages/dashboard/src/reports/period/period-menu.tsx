@@ -53,6 +53,7 @@ export function PeriodMenu({ state }: { readonly state: ReportState }) {
           {t('period.custom')}
         </MenuItem>
         <MenuItem
+          role="menuitemcheckbox"
           isChecked={state.query.bots === 'include'}
           onSelect={() => changeReport({ bots: state.query.bots === 'include' ? undefined : 'include' })}
         >
