@@ -32,7 +32,8 @@ export async function restoreBackup<T>(
   },
 ): Promise<{ readonly snapshot: Snapshot; readonly finished: T }> {
   const { into } = options;
-  await mkdir(into, { recursive: true });
+  // The mode of a data folder (data-folder.ts): Weir later writes files with visitor IDs into it.
+  await mkdir(into, { recursive: true, mode: 0o700 });
   if ((await readdir(into)).length > 0) {
     throw new DependencyError(
       'data_folder_unusable',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -112,9 +112,10 @@ async function restore(id?: string): Promise<Record<string, string>> {
   return filesOf(into);
 }
 
-test('a restored folder has the same files', async () => {
+test('a restored folder has the same files, and only its owner can enter it', async () => {
   await create();
   expect(await restore()).toEqual(expected());
+  expect(statSync(join(root, `restored-${restored - 1}`)).mode & 0o777).toBe(0o700);
   expect(readdirSync(join(root, 'data/'))).toEqual([]);
 });
 

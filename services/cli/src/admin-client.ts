@@ -50,7 +50,9 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
         headers: { authorization },
         ...(signal && { signal }),
       });
-      return answer.statusCode === 200 ? answer : readWhole(answer);
+      // A web page comes from another server, or from the dashboard if WEIR_URL has a path.
+      const isPage = /^text\/html/i.test(answer.headers['content-type'] ?? '');
+      return answer.statusCode === 200 && !isPage ? answer : readWhole(answer);
     });
     if (refused instanceof Readable) return refused;
     throw refusal(url, refused, parseEnvelope(refused.text));
@@ -90,17 +92,29 @@ interface Answer {
   readonly status: number;
   readonly text: string;
   readonly retryAfterSeconds: number | undefined;
+  /** The target of a redirect. */
+  readonly location: string | undefined;
 }
 
 async function readWhole(answer: IncomingMessage): Promise<Answer> {
-  const retryAfterSeconds = secondsOf(answer.headers['retry-after']);
-  return { status: answer.statusCode ?? 0, text: await text(answer), retryAfterSeconds };
+  const { location, 'retry-after': retryAfter } = answer.headers;
+  return {
+    status: answer.statusCode ?? 0,
+    text: await text(answer),
+    retryAfterSeconds: secondsOf(retryAfter),
+    location,
+  };
 }
 
 async function fetchWhole(url: string, init: RequestInit): Promise<Answer> {
-  const response = await fetch(url, init);
-  const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
-  return { status: response.status, text: await response.text(), retryAfterSeconds };
+  // After a redirect to another origin, `fetch` would send the call without the token.
+  const response = await fetch(url, { ...init, redirect: 'manual' });
+  return {
+    status: response.status,
+    text: await response.text(),
+    retryAfterSeconds: secondsOf(response.headers.get('retry-after')),
+    location: response.headers.get('location') ?? undefined,
+  };
 }
 
 function secondsOf(retryAfter: string | null | undefined): number | undefined {
@@ -147,9 +161,14 @@ function messageOf(error: unknown): string {
   return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : String(cause);
 }
 
-function refusal(url: string, { status, retryAfterSeconds }: Answer, envelope: Envelope | undefined): CliError {
+function refusal(url: string, answer: Answer, envelope: Envelope | undefined): CliError {
+  const { status, retryAfterSeconds, location } = answer;
   if (envelope === undefined) {
-    return new CliError(`the server at ${url} is not Weir (status ${status}): check WEIR_URL`, EXIT.unreachable);
+    const redirect = location === undefined ? '' : `, redirect to ${location}`;
+    return new CliError(
+      `the server at ${url} is not Weir (status ${status}${redirect}): check WEIR_URL`,
+      EXIT.unreachable,
+    );
   }
   return new AdminRefusal(envelope.error?.message ?? `Weir answered ${status}`, status, retryAfterSeconds);
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { hideCredentials } from '@weir/domain/net/hide-credentials';
 import { adminTokenFile } from '@weir/runtime/config/admin-token';
@@ -14,7 +14,8 @@ export interface CliConfig {
 
 /**
  * Reads the settings of the command (docs/api.md, Commands). The address is `WEIR_URL`, or else it is made from HOST and PORT. The token
- * is `WEIR_ADMIN_TOKEN`, or else it is read from the data folder. Throws `CliError` if a setting is invalid or there is no token.
+ * is `WEIR_ADMIN_TOKEN`, or else it is read from the data folder. Throws `CliError` if a setting is invalid, or if the
+ * token is missing or cannot be read.
  */
 export function loadCliConfig(env: CliEnvironment): CliConfig {
   return { url: serverUrl(env), adminToken: adminToken(env) };
@@ -37,9 +38,15 @@ function adminToken(env: CliEnvironment): string {
   const configured = env.WEIR_ADMIN_TOKEN?.trim();
   if (configured) return configured;
   const file = adminTokenFile(resolve(env.WEIR_DATA_DIR?.trim() || './data'));
-  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
-  throw new CliError(
-    `no admin token: set WEIR_ADMIN_TOKEN, or set WEIR_DATA_DIR to the data folder (${file} does not exist)`,
-    EXIT.usage,
-  );
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CliError(
+      code === 'ENOENT' || code === 'ENOTDIR'
+        ? `no admin token: set WEIR_ADMIN_TOKEN, or set WEIR_DATA_DIR to the data folder (${file} does not exist)`
+        : `cannot read the admin token in ${file} (${code}): run this command as the user of Weir, or set WEIR_ADMIN_TOKEN`,
+      EXIT.usage,
+    );
+  }
 }

@@ -24,7 +24,8 @@ function bar(io: CliIo, unit: string, total: number, startedAt: number): Progres
   const begun = io.clock();
   const progress = new SingleBar({
     stream: io.stderr as NodeJS.WriteStream,
-    hideCursor: true,
+    // With `false`, the terminal does not wrap lines until `stop` is called, and Ctrl-C can end the process before that.
+    linewrap: true,
     format: (options, params, payload) =>
       `${Format.BarFormat(params.progress, options)} ${Math.floor(params.progress * 100)} %  ${params.value} of ${params.total} ${unit}  ${payload.rate} ${unit}/s  ${eta(payload.rate, params.total - params.value)}`,
     barCompleteChar: '#',

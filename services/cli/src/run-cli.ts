@@ -98,8 +98,13 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
     if (io.stdout.errored instanceof CliError) throw io.stdout.errored;
     return exitCode;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    if (!(error instanceof CliError) && !isSystemError(error)) throw error;
     io.stderr.write(`weir: ${error.message}\n`);
-    return error.exitCode;
+    return error instanceof CliError ? error.exitCode : EXIT.failed;
   }
+}
+
+/** True if the operating system refused a call, for example because the disk is full. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return typeof (error as NodeJS.ErrnoException | undefined)?.syscall === 'string';
 }

@@ -1,5 +1,8 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createAdminClient } from '../src/admin-client.ts';
 import { cli } from './cli-harness.ts';
@@ -9,6 +12,8 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly data?: unknown;
   readonly message?: string;
+  /** The body, if it is not that of Weir. */
+  readonly text?: string;
 }
 
 let server: Server;
@@ -18,12 +23,13 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const given = answer(request);
     if (given === undefined) return;
-    const { status, headers, data, message } = given;
+    const { status, headers, data, message, text } = given;
     response.writeHead(status, headers);
     response.end(
-      JSON.stringify(
-        status < 400 ? { status: 'success', data } : { status: 'error', error: { code: status, message } },
-      ),
+      text ??
+        JSON.stringify(
+          status < 400 ? { status: 'success', data } : { status: 'error', error: { code: status, message } },
+        ),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -59,6 +65,44 @@ test('a refused long call has the message of Weir', async () => {
   answer = () => ({ status: 409, message: 'there is a replay already' });
   const { exitCode, err } = await cli(['replay', 'start', '--from', 'raw'], { env: env() });
   expect([exitCode, err]).toEqual([1, 'weir: there is a replay already\n']);
+});
+
+test('a web page is not written as an export', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-page-'));
+  const file = join(folder, 'shop.ndjson');
+  writeFileSync(file, 'the last export');
+  answer = () => ({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, text: '<!doctype html>' });
+  const notWeir = `weir: the server at ${url} is not Weir (status 200): check WEIR_URL\n`;
+  for (const command of [
+    ['export', 'everything', '--site', 'shop', '--to', file],
+    ['person', 'export', '--user', '42', '--site', 'shop'],
+  ]) {
+    expect(await cli(command, { env: env() })).toMatchObject({ exitCode: 3, out: '', err: notWeir });
+  }
+  expect(readFileSync(file, 'utf8')).toBe('the last export');
+  rmSync(folder, { recursive: true });
+});
+
+test.each([[['site', 'list']], [['audit']]])('weir %j does not follow a redirect', async (command) => {
+  // After a redirect to another origin, the call has no token.
+  answer = ({ url: path = '' }) =>
+    path.startsWith('/secure/')
+      ? { status: 401, message: 'missing or invalid admin token' }
+      : { status: 301, headers: { location: `${url}/secure${path}` }, text: '' };
+  const { exitCode, err } = await cli(command, { env: env() });
+  const redirect = `(status 301, redirect to ${url}/secure/api/admin/`;
+  expect([exitCode, err]).toEqual([3, expect.stringContaining(`is not Weir ${redirect}`)]);
+});
+
+test('replay start ends if the tables were swapped before it saw that the replay had all records', async () => {
+  const replay = { replay_id: 'replay_1', problem: null, records_copied: 0, records_to_copy: 0 };
+  const records = { records_replayed: 0, records_to_replay: 0 };
+  answer = ({ method }) => ({
+    status: 200,
+    data: { ...replay, ...records, phase: method === 'POST' ? 'create' : 'swapped' },
+  });
+  const started = await cli(['replay', 'start', '--from', 'raw', '--json'], { env: env() });
+  expect([started.exitCode, started.json]).toMatchObject([0, { phase: 'swapped' }]);
 });
 
 test('a backup during which Weir restarts is not called complete', async () => {

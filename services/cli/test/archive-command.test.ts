@@ -1,19 +1,24 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
+import { expiredStartName } from '@weir/runtime/archive/expired-start';
 import { createSegmentEncoder } from '@weir/runtime/archive/segment-encoder';
 import { segmentFolder, segmentName } from '@weir/runtime/archive/segment-name';
 import { runProgram } from '@weir/testkit/weir-process';
+import { cli } from './cli-harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-archive-'));
 const PARTITION = { topic: 'events.raw', logId: 'log-1', partition: 0 };
 afterAll(() => rmSync(folder, { recursive: true }));
 
-beforeAll(async () => {
+beforeAll(() => storeSegments(folder));
+
+async function storeSegments(place: string): Promise<void> {
   const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
-  const objects = await openObjectStore({ url: pathToFileURL(folder).href, s3 });
+  const objects = await openObjectStore({ url: pathToFileURL(place).href, s3 });
   for (const [from, to] of [
     [0, 9],
     [10, 19],
@@ -26,7 +31,7 @@ beforeAll(async () => {
     const range = { ...PARTITION, from, to };
     await objects.put(segmentName(range), Buffer.concat(await encoder.finish(range)));
   }
-});
+}
 
 const run = (...args: readonly string[]) => runProgram('weir.js', ['archive', ...args], {});
 
@@ -53,6 +58,32 @@ test('verify names the damaged segments and ends with 1', async () => {
   const damaged = await run('verify', folder);
   expect(damaged).toMatchObject({ code: 1, stderr: 'weir: 1 segments are damaged\n' });
   expect(damaged.stdout).toContain('0000000000000010-0000000000000019.jsonl.gz cannot be read');
+});
+
+test('segments that expire while verify runs are not damaged', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'weir-archive-'));
+  await storeSegments(place);
+  const start = join(place, expiredStartName({ ...PARTITION, next: 20 }));
+  const stderr = Object.assign(
+    new Writable({
+      // The first write says that the first segment was read.
+      write(_chunk, _encoding, done) {
+        mkdirSync(dirname(start), { recursive: true });
+        writeFileSync(start, JSON.stringify({ rawNext: 20, storedAt: 0 }));
+        for (const [from, to] of [
+          [0, 9],
+          [10, 19],
+        ] as const) {
+          rmSync(join(place, segmentName({ ...PARTITION, from, to })), { force: true });
+        }
+        done();
+      },
+    }),
+    { isTTY: true },
+  );
+  const verified = await cli(['archive', 'verify', place], { env: {}, stderr });
+  expect(verified).toMatchObject({ exitCode: 0, out: '2 segments are complete and undamaged.\n' });
+  rmSync(place, { recursive: true });
 });
 
 test('verify of a place without segments is an error', async () => {

@@ -76,6 +76,16 @@ test('skipped lines are counted by reason; bad lines are shown with their number
   expect(human.out).toMatch(/^This file was imported before: no rows were added\.\nrows appended +0/);
 });
 
+test('an empty file adds no rows; empty standard input is an error', async () => {
+  const site = await newSite();
+  for (const path of [file('empty.log', ''), file('empty.log.gz', gzipSync(''))]) {
+    const run = await cli(['import', path, '--site', site], { env });
+    expect(run).toMatchObject({ exitCode: 0, out: 'The file contains nothing to import.\n' });
+  }
+  const piped = await cli(['import', '-', '--site', site], { env, stdin: Readable.from([]) });
+  expect(piped).toMatchObject({ exitCode: 1, out: '', err: expect.stringMatching(/^weir: standard input is empty/) });
+});
+
 test('an interrupted import continues where it stopped', async () => {
   const site = await newSite();
   const text = Array.from({ length: 6500 }, (_, index) => line(`/p/${index}`)).join('');

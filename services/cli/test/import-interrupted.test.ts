@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { openLogFile } from '@weir/cli/import/open-log-file';
 import { readLines } from '@weir/cli/import/read-lines';
+import { readLogBytes } from '@weir/cli/import/read-log-bytes';
 import { cli } from './cli-harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-interrupted-'));
@@ -90,14 +91,16 @@ test('Ctrl-C while the lines of an earlier run are skipped: the lease is release
 test('a log is not read further after an interruption', async () => {
   const file = join(folder, 'access.log');
   writeFileSync(file, text);
+  const log = await openLogFile(file);
   let read = 0;
   const reading = async () => {
-    for await (const lines of readLines(openLogFile({ path: file }, interruption.signal))) {
+    for await (const lines of readLines(readLogBytes(log, interruption.signal))) {
       read += lines.length;
       interruption.abort();
     }
   };
   await expect(reading()).rejects.toMatchObject({ exitCode: 130 });
+  await log.close();
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(LINES);
 });

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openLogFile } from '@weir/cli/import/open-log-file';
 import { readLines } from '@weir/cli/import/read-lines';
+import { readLogBytes } from '@weir/cli/import/read-log-bytes';
 import { scanLog } from '@weir/cli/import/scan-log';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-log-'));
@@ -24,15 +25,20 @@ async function lines(chunks: AsyncIterable<Uint8Array>): Promise<string[]> {
 }
 
 describe.each(Object.entries(PACKED))('%s', (name, bytes) => {
-  test('gives the same lines and the same digest, independent of the file name', async () => {
+  test('gives the same lines and the same digest, independent of the file name, also if the file is renamed', async () => {
     const path = join(folder, `${name}.log`);
     writeFileSync(path, bytes);
-    expect(await lines(openLogFile({ path }))).toEqual(['first part', 'second part']);
-    expect(await scanLog(openLogFile({ path }))).toEqual({
+    const log = await openLogFile(path);
+    expect(await lines(readLogBytes(log))).toEqual(['first part', 'second part']);
+    // logrotate gives the name to another file.
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, 'another file\n');
+    expect(await scanLog(readLogBytes(log))).toEqual({
       digest: '1cdf88e8f10431d464ac866be73789b027a08a54cd5a31dadbe4a1b620b46940',
       lines: 2,
       lastLine: 'second part',
     });
+    await log.close();
   });
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { openLogFile } from '@weir/cli/import/open-log-file';
+import { readLogBytes } from '@weir/cli/import/read-log-bytes';
 import { spoolToFile } from '@weir/cli/import/spool-to-file';
 import { eventually } from '@weir/testkit/eventually';
 
@@ -52,7 +52,7 @@ test.each([
   try {
     for (let time = 0; time < 2; time++) {
       const read: Uint8Array[] = [];
-      for await (const chunk of openLogFile(spool)) read.push(chunk);
+      for await (const chunk of readLogBytes(spool)) read.push(chunk);
       expect(Buffer.concat(read).equals(Buffer.from('192.0.2.1 - a line\n'.repeat(50_000)))).toBe(true);
     }
     const stored = readFileSync(spool.path);
@@ -60,6 +60,16 @@ test.each([
     expect(stored.includes('192.0.2.1')).toBe(false);
     expect(stored.includes(bytes.subarray(0, 16))).toBe(false);
   } finally {
-    await spool.remove();
+    await spool.close();
   }
+});
+
+test('a copy that fails is an error that names the setting of its folder', async () => {
+  const input = new Readable({ read: () => input.destroy(new Error('EIO: i/o error, read')) });
+  await expect(spoolToFile(input, new AbortController().signal)).rejects.toMatchObject({
+    name: 'CliError',
+    message: expect.stringMatching(
+      /^can't copy standard input to a temporary file in .*: EIO: i\/o error, read; .*set TMPDIR/,
+    ),
+  });
 });

@@ -1,8 +1,9 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { type ArchivedPartition, summariseArchive } from '@weir/runtime/archive/archive-manifest';
+import { listExpiredStarts } from '@weir/runtime/archive/expired-start';
 import { verifySegment } from '@weir/runtime/archive/read-segment';
-import { parseSegmentName, type SegmentRange } from '@weir/runtime/archive/segment-name';
+import { parseSegmentName, type SegmentRange, segmentFolder } from '@weir/runtime/archive/segment-name';
 import type { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
@@ -84,16 +85,24 @@ async function verifyAll(objects: ObjectStore, io: CliIo): Promise<Verified> {
     const range = parseSegmentName(name);
     if (range !== undefined) ranges.push(range);
   }
-  const damaged: string[] = [];
+  const failed: { readonly range: SegmentRange; readonly message: string }[] = [];
   for (const [index, range] of ranges.entries()) {
     try {
       await verifySegment(objects, range);
     } catch (error) {
       if (!isDependencyError(error, 'object_store_damaged')) throw error;
-      damaged.push(error.message);
+      failed.push({ range, message: error.message });
     }
     if (io.stderr.isTTY) io.stderr.write(`\r${index + 1} of ${ranges.length} segments`);
   }
   if (io.stderr.isTTY) io.stderr.write('\n');
-  return { segments: ranges.length, damaged };
+  // ARCHIVE_RETENTION_DAYS can have deleted some of these segments since they were listed.
+  const starts = failed.length === 0 ? [] : await listExpiredStarts(objects);
+  const isExpired = (range: SegmentRange): boolean =>
+    starts.some((start) => segmentFolder(start) === segmentFolder(range) && range.to < start.next);
+  const damaged = failed.filter(({ range }) => !isExpired(range));
+  return {
+    segments: ranges.length - failed.length + damaged.length,
+    damaged: damaged.map(({ message }) => message),
+  };
 }

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { ASSET_EXTENSIONS } from '@weir/domain/access-log/access-log-skip';
 import { ACCESS_LOG_JSON_FIELDS } from '@weir/domain/access-log/json-line';
 import { type Command, Option } from 'commander';
 import { type CommandContext, siteOption, withExamples } from '../command-context.ts';
-import { CliError, EXIT } from '../exit-codes.ts';
 import { IMPORT_FORMATS, type ImportFormat, type ImportSummary, importFile } from '../import/import-file.ts';
+import { openLogFile } from '../import/open-log-file.ts';
 import { spoolToFile } from '../import/spool-to-file.ts';
 import { fields, print } from '../output.ts';
 
@@ -37,6 +36,7 @@ The virtual host, without its port, becomes the hostname of the row and the host
 bzip2, xz and zip are not supported: decompress them into a pipe.
 Run an interrupted import again with the same command: it continues where it stopped. Importing a file again adds no rows. A file is
 identified by its uncompressed content. A log that has grown is a different file, so import only complete (rotated) logs.
+An empty file adds no rows, with exit code 0. Empty standard input is an error, because the program that writes to the pipe has probably failed.
 Field names of JSON lines (the first name found counts; only time and target are required):
 ${jsonFields}`;
 
@@ -61,13 +61,11 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
       const admin = client();
       // Called before the pipe is read. Otherwise Ctrl-C would end the process and leave the temporary copy on the disk.
       const interrupted = io.interruption();
-      const spooled = file === '-' ? await spoolToFile(io.stdin, interrupted) : undefined;
-      const log = spooled ?? { path: file };
-      if (!existsSync(log.path)) throw new CliError(`no such file: ${log.path}`, EXIT.usage);
+      const log = file === '-' ? await spoolToFile(io.stdin, interrupted) : await openLogFile(file);
       try {
         print(io, json, await importFile(io, admin, { log, siteId: site, format, interrupted }), humanSummary);
       } finally {
-        await spooled?.remove();
+        await log.close();
       }
     });
 }
@@ -75,6 +73,7 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
 function humanSummary(summary: ImportSummary): string {
   const { lines, lines_before: before, skipped } = summary;
   const rest = lines - before;
+  if (lines === 0) return 'The file contains nothing to import.';
   return [
     before >= lines ? 'This file was imported before: no rows were added.' : `Imported ${rest} lines.`,
     fields({

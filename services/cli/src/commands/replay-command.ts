@@ -38,6 +38,9 @@ const EXCHANGES = [
   },
 ] as const;
 
+/** In these phases, the shadow tables have all records. `follow` is the first one, but the tables can be swapped before this command sees it. */
+const COMPLETE_IN = ['follow', 'swap', 'swapped', 'undone'];
+
 const CURRENT = '/replays/current';
 
 export function addReplayCommands(program: Command, { io, client, exitWith }: CommandContext): void {
@@ -115,7 +118,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
         return;
       }
       const started = await client().call<ReplayView>('POST', '/replays', body, LONG_CALL_TIMEOUT_MS);
-      const followed = await follow(started, interrupted, ({ phase }) => phase === 'follow');
+      const followed = await follow(started, interrupted, ({ phase }) => COMPLETE_IN.includes(phase));
       if (followed !== undefined) print(io, json, followed, humanReplay);
     });
 

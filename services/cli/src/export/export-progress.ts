@@ -15,7 +15,8 @@ export function createExportProgress(io: CliIo): ExportProgress {
   // The size of an export is not known before its end, so there is no bar.
   const shown = new progress.SingleBar({
     stream: io.stderr as NodeJS.WriteStream,
-    hideCursor: true,
+    // With `false`, the terminal does not wrap lines until `stop` is called, and Ctrl-C can end the process before that.
+    linewrap: true,
     format: () => `${megabytes(bytes)} MB  ${megabytes((bytes * 1000) / Math.max(1, io.clock() - begun))} MB/s`,
   });
   const isShown = io.stderr.isTTY === true;

@@ -2,8 +2,9 @@ import { DUMP_LINE_CHARS_MAX, dumpProblem, readDumpEnd, readDumpHead } from '@we
 import { readDumpedRow } from '@weir/domain/dump/dumped-row';
 import type { Json } from '@weir/domain/json/json';
 import { CliError } from '../exit-codes.ts';
-import { type LogFile, openLogFile } from './open-log-file.ts';
+import type { LogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
+import { readLogBytes } from './read-log-bytes.ts';
 import type { LogScan } from './scan-log.ts';
 
 /**
@@ -25,7 +26,7 @@ const LINES_WITHOUT_ROW = 2;
 
 /** Reads the time zone of the site from which the dump was exported. Resolves with undefined if the file is not a dump. */
 export async function dumpTimezone(log: LogFile): Promise<string | undefined> {
-  for await (const [line = ''] of readLines(openLogFile(log), LINE_CHARS_MAX)) {
+  for await (const [line = ''] of readLines(readLogBytes(log), LINE_CHARS_MAX)) {
     const head = readDumpHead(line);
     if (head === undefined) return undefined;
     const problem = dumpProblem(head);
@@ -58,7 +59,7 @@ export async function* chunkRows(
   let first = rowsDone + 1;
   let chars = 0;
   let rows: Json[] = [];
-  for await (const run of readLines(openLogFile(log, interrupted), LINE_CHARS_MAX)) {
+  for await (const run of readLines(readLogBytes(log, interrupted), LINE_CHARS_MAX)) {
     for (const text of run) {
       line += 1;
       if (line <= rowsDone || line > count) continue;

@@ -9,8 +9,9 @@ import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
 import { chunkRows, dumpRows, dumpTimezone, type RowChunk } from './chunk-rows.ts';
 import { createSendChunk } from './create-send-chunk.ts';
 import { detectLogFormat } from './detect-log-format.ts';
-import { type LogFile, openLogFile, throwIfInterrupted } from './open-log-file.ts';
+import type { LogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
+import { readLogBytes, throwIfInterrupted } from './read-log-bytes.ts';
 import { scanLog } from './scan-log.ts';
 
 export interface ImportSummary {
@@ -53,7 +54,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const { log, siteId, interrupted } = options;
   const begun = io.clock();
   const site = await client.call<{ domain: string; timezone: string }>('GET', sitePath(siteId));
-  const scan = await scanLog(openLogFile(log, interrupted));
+  const scan = await scanLog(readLogBytes(log, interrupted));
   const { digest } = scan;
   const format = await formatOf(io, options, site.timezone);
   throwIfInterrupted(interrupted);
@@ -75,7 +76,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
       format === 'weir'
         ? chunkRows(log, lines, ledger.lines_done, interrupted)
         : chunkLines(
-            readLines(openLogFile(log, interrupted)),
+            readLines(readLogBytes(log, interrupted)),
             ledger.lines_done,
             { format, domain: site.domain },
             counts,

@@ -1,0 +1,29 @@
+import { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import type { CliIo } from '@weir/cli/cli-io';
+import { createExportProgress } from '@weir/cli/export/export-progress';
+import { createProgress } from '@weir/cli/progress-bar';
+
+/** The sequences that hide the cursor and switch off line wrapping. */
+const HIDES_CURSOR = '\u001b[?25l';
+const CUTS_LINES = '\u001b[?7l';
+
+test.each([
+  ['a bar', (io: CliIo) => createProgress(io, 'lines', 10, 5), '5 of 10 lines'],
+  ['the progress of an export', createExportProgress, '0.0 MB'],
+])('%s leaves the cursor and the line wrapping of the terminal as they are', (_, create, shown) => {
+  let written = '';
+  const stderr = Object.assign(
+    new Writable({
+      write(chunk, _encoding, done) {
+        written += String(chunk);
+        done();
+      },
+    }),
+    { isTTY: true },
+  );
+  create({ stderr, clock: () => 0 } as unknown as CliIo).stop();
+  expect(stripVTControlCharacters(written)).toContain(shown);
+  expect(written).not.toContain(HIDES_CURSOR);
+  expect(written).not.toContain(CUTS_LINES);
+});
