@@ -117,9 +117,19 @@ describe("errors of Node's HTTP parser have the body shape of the endpoint (coll
     expect(answersOf(await raw(`${event}garbage\r\n\r\n`))).toMatchObject([{ status: 202 }, { status: 400 }]);
   });
 
-  test('408: headers that do not end, so the path is unknown', async () => {
-    const answer = await onlyOf(hasty, 'POST /api/identify HTTP/1.1\r\nHost: w\r\n');
-    expect(answer).toMatchObject({ status: 408, ...envelope(408) });
+  test('if the path is not known, browsers can read the answer, because the request can be a collect hit', async () => {
+    const unknown = (status: number) => ({ status, ...envelope(status), cors: true });
+    expect(await onlyOf(hasty, 'POST /api/identify HTTP/1.1\r\nHost: w\r\n')).toMatchObject(unknown(408));
+
+    const socket = connect({ port: weir.port, host: '127.0.0.1', allowHalfOpen: true });
+    const answers: string[] = [];
+    socket.on('data', (chunk: Buffer) => answers.push(chunk.toString()));
+    socket.write('GET /healthz HTTP/1.1\r\nHost: w\r\n\r\nPOST /api/collect HTTP/1.1\r\nHost: w\r\n');
+    // The answer to the first request shows that the gateway has read the request line of the second one.
+    await once(socket, 'data');
+    socket.end('no colon\r\n\r\n');
+    await once(socket, 'end');
+    expect(answersOf(answers.join(''))).toMatchObject([{ status: 200 }, unknown(400)]);
   });
 
   const withKey = (bearer = key) => `Host: w\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: application/json\r\n`;

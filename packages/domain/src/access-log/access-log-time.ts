@@ -1,3 +1,5 @@
+import { parseIso } from '../ingest/timestamp.ts';
+
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const CLF_TIME = /^(\d{1,2})\/([A-Za-z]{3})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))? ([+-])(\d{2})(\d{2})$/;
 
@@ -17,18 +19,15 @@ export function readClfTime(text: string): number {
 
 /**
  * The time of a line in a JSON log, as Unix milliseconds. Reads the time of the Common Log Format, ISO 8601 (UTC if it has no
- * offset), and Unix seconds or milliseconds as a number or as digits. NaN for anything else.
+ * offset) with `T` or a space before the time, and Unix seconds or milliseconds as a number or as digits. NaN for anything else.
  */
 export function readLogTime(value: unknown): number {
   if (typeof value === 'number') return unixMs(value);
   if (typeof value !== 'string') return Number.NaN;
   const text = value.trim();
   if (/^\d{1,16}(\.\d{1,9})?$/.test(text)) return unixMs(Number(text));
-  if (/^\d{4}-\d{2}-\d{2}([T ]|$)/.test(text)) {
-    const zoned = /(Z|[+-]\d{2}:?\d{2})$/i.test(text) || text.length === 10 ? text : `${text}Z`;
-    return Date.parse(zoned.replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
-  }
-  return readClfTime(text);
+  if (!/^\d{4}-/.test(text)) return readClfTime(text);
+  return parseIso(text.replace(/^(\S{10}) /, '$1T').replace(/ (?=[Z+-])/i, ''));
 }
 
 /** Numbers below 100,000,000,000 are seconds (times up to the year 5138), larger ones are milliseconds (times from 1973 on). */

@@ -4,12 +4,22 @@ import { type ClfHead, type ClfLayout, clfLayoutOf, virtualHost } from './clf-la
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
 /**
- * Some servers do not escape quotes in the user agent. If no space follows the first of these quotes, the user agent ends at the last quote
- * of the line. Otherwise it ends at the first one. If the line was cut off within the user agent, the part before the cut is read.
+ * The referrer ends at the first quote that is followed by a space and another quote, because the user agent begins there. A quote that is followed by
+ * a space and another character is not part of the referrer: such a line has other fields.
+ */
+const REFERRER = '"((?:[^"\\\\]|\\\\.|"(?! [^"]))*?)"';
+/**
+ * Some servers do not escape quotes in the referrer and in the user agent. If no space follows the first quote within the user agent, the user agent
+ * ends at the last quote of the line. Otherwise it ends at the first one. If the line was cut off within the user agent, the part before the cut is
+ * read.
  */
 const LINE = new RegExp(
-  `^(\\S+) (\\S+) (.{1,256}?) \\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}) (?:\\S+)(?: ${QUOTED} (?:${QUOTED}(?= |$)|"(.*)"|"([^"]*)$))?`,
+  `^(\\S+) (\\S+) (.{1,256}?) \\[([^\\]]{20,40})\\] ${QUOTED} (\\d{3}) (?:\\S+)(?: ${REFERRER} (?:${QUOTED}(?= |$)|"(.*)"|"([^"]*)$))?`,
 );
+
+/** The rest of a line after the size, if the line was cut off within the referrer. */
+const CUT_REFERRER = /^ "(?:[^"\\]|\\.)*\\?$/;
+const CUT_OFF = 'the line was cut off within the referrer';
 
 export interface ClfOptions {
   readonly layout: ClfLayout;
@@ -19,12 +29,14 @@ export interface ClfOptions {
 
 /** Reads a line in Common or Combined Log Format. Ignores further fields. Returns the reason if the line does not have the format. */
 export function readClfLine(line: string, { layout, combined }: ClfOptions): AccessLogEntry | string {
-  const match = LINE.exec(line.trimEnd());
+  const text = line.trimEnd();
+  const match = LINE.exec(text);
   if (match === null) return 'not a line of an access log (combined, common or JSON)';
   const [, first = '', second = '', rest = '', time = '', request = '', status = '', referrer] = match;
   const [quotedAgent, bareAgent, cutAgent] = match.slice(8);
   const agent = quotedAgent ?? bareAgent ?? cutAgent;
   if (combined && referrer === undefined) return 'no referrer and user agent: not the combined format';
+  if (referrer === undefined && CUT_REFERRER.test(text.slice(match[0].length))) return CUT_OFF;
   const found = clfLayoutOf({ first, second, rest });
   if (found !== layout && found !== 'plain') return LOOKS_LIKE[found];
   const host = layout === 'plain' ? '' : virtualHost(layout === 'vhost' ? first : second);

@@ -1,5 +1,6 @@
 import type { AccessLogEntry } from './access-log-entry.ts';
 import { readLogTime } from './access-log-time.ts';
+import { virtualHost } from './clf-layout.ts';
 import { dashIsEmpty, readRequest } from './clf-line.ts';
 
 /**
@@ -50,7 +51,7 @@ export function readJsonLine(line: string): AccessLogEntry | string {
     method: (textOf(object, 'method') || request.method || 'GET').toUpperCase(),
     target,
     status: Number(textOf(object, 'status') || 200),
-    host: hostOf(textOf(object, 'host')),
+    host: virtualHost(textOf(object, 'host')) ?? '',
     referrer: dashIsEmpty(textOf(object, 'referrer')),
     userAgent: hasField(object, 'userAgent') ? dashIsEmpty(textOf(object, 'userAgent')) : undefined,
   };
@@ -99,9 +100,4 @@ function deep(object: Readonly<Record<string, unknown>>, path: readonly string[]
   let value: unknown = object;
   for (const name of path) value = isObject(value) ? value[name] : undefined;
   return value;
-}
-
-/** Returns a host with an optional port. Empty for other texts, because they could change other parts of the URL. */
-function hostOf(text: string): string {
-  return /^(?:[\p{L}\p{N}._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/iu.test(text) ? text : '';
 }

@@ -39,7 +39,8 @@ function inRange(ms: number): number | undefined {
   return ms >= 0 && ms < END_MS ? ms : undefined;
 }
 
-function parseIso(text: string): number {
+/** Returns Unix milliseconds, also out of range; NaN if the text is not an ISO 8601 date or date-time. */
+export function parseIso(text: string): number {
   const match = EXTENDED.exec(text) ?? BASIC.exec(text);
   if (match === null) return Number.NaN;
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', offset] = match;

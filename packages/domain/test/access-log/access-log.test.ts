@@ -76,6 +76,29 @@ describe('combined and common', () => {
       });
     },
   );
+  test('a referrer can contain unescaped quotes', () => {
+    const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1)';
+    for (const referrer of ['https://x.y/?q="a b"', 'https://x.y/?a="b"&c="d"', 'https://x.y/a\\" "b']) {
+      for (const rest of ['', ' "203.0.113.9"']) {
+        const line = combined('GET / HTTP/1.1', 200, referrer, googlebot) + rest;
+        expect(read(line)).toMatchObject({ hit: { referrer: referrer.replace('\\', ''), userAgent: googlebot } });
+      }
+    }
+  });
+  test('a line with another field between referrer and user agent is read without both', () => {
+    const line = combined('GET / HTTP/1.1').replace(
+      '"-" "UA/1.0"',
+      '"https://r.example/" 0.003 "UA/1.0" "203.0.113.9"',
+    );
+    expect(read(line)).toMatchObject({ hit: { referrer: '', userAgent: undefined } });
+  });
+  test.each(['"', '"https://x.y/lon', '"https://x.y/\\', '"https://x.y/\\"'])(
+    'a line that was cut off within the referrer (%s) is bad',
+    (referrer) => {
+      const line = combined('GET / HTTP/1.1').replace('"-" "UA/1.0"', referrer);
+      expect(read(line)).toEqual({ kind: 'bad', reason: 'the line was cut off within the referrer' });
+    },
+  );
   test('a log without a field for the user agent is not a log of clients without a user agent', () => {
     const agentOf = (line: string) => {
       const outcome = readAccessLogLine(line, { format: undefined, domain: 'example.com' });
@@ -178,8 +201,17 @@ describe('JSON lines', () => {
   test.each(['{', '[]', '{"time":1}', '{"url":"/x"}', '{"url":"ftp://x/","time":1}'])('%s is a bad line', (line) => {
     expect(read(line, 'json').kind).toBe('bad');
   });
-  test('a host that would change the URL is not used', () => {
-    expect(read('{"url":"/x","time":1,"host":"evil/../a"}')).toMatchObject({ hit: { url: 'https://example.com/x' } });
+  test.each([
+    ['h.example:8443', 'h.example'],
+    ['H.example.', 'h.example'],
+    ['[2001:db8::1]:443', '[2001:db8::1]'],
+    ['localhost:3000', 'localhost'],
+    ['-', 'example.com'],
+    ['_', 'example.com'],
+    // This host would change the path.
+    ['evil/../a', 'example.com'],
+  ])('the host %s gives URLs with %s', (host, found) => {
+    expect(read(JSON.stringify({ url: '/x', time: 1, host }))).toMatchObject({ hit: { url: `https://${found}/x` } });
   });
 });
 
@@ -187,6 +219,11 @@ test('times', () => {
   expect(readClfTime('29/Feb/2024:23:59:59.250 -0130')).toBe(Date.UTC(2024, 2, 1, 1, 29, 59, 250));
   expect(readClfTime('30/Feb/2024:23:59:59 +0000')).toBeNaN();
   expect(readLogTime('2024-02-29 10:00:00')).toBe(Date.UTC(2024, 1, 29, 10));
+  expect(readLogTime('2023-02-30T10:00:00Z')).toBeNaN();
+  expect(readLogTime('2024-02-29 10:00:00,250')).toBe(Date.UTC(2024, 1, 29, 10, 0, 0, 250));
+  for (const text of ['2024-02-29T10:00:00+02', '2024-02-29 10:00:00 +0200', '2024-02-29T10:00:00 +02:00']) {
+    expect(readLogTime(text)).toBe(Date.UTC(2024, 1, 29, 8));
+  }
   expect(readLogTime('2024-02-29')).toBe(Date.UTC(2024, 1, 29));
   expect(readLogTime('1700000000.5')).toBe(1700000000500);
   expect(readLogTime({})).toBeNaN();

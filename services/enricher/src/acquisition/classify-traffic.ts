@@ -53,7 +53,7 @@ export function attribute({ tags, clickId, referrer }: Visit, sources: Sources):
   const name = tag === DIRECT ? '' : (source?.name ?? (tag || (referrer?.domain ?? '')));
   const medium = tags.utm_medium || clickId?.medium || paid?.medium || untaggedMedium(tags, linkTag, referrer);
   const channel = channelOf({
-    source: (tag || (referrer?.domain ?? '')).toLowerCase(),
+    source: (tag || (referrer?.domain ?? '')).trim().toLowerCase(),
     kind: source?.kind,
     medium: medium.trim().toLowerCase(),
     campaign: tags.utm_campaign.toLowerCase(),

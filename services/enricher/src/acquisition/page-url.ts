@@ -41,7 +41,12 @@ function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
     tags:
       query === undefined
         ? NO_CAMPAIGN_TAGS
-        : campaignTagsOfQuery((tag) => cutChars(query.get(tag) ?? '', TAG_CHARS_MAX)),
+        : campaignTagsOfQuery((tag) => cutChars(firstText(query.getAll(tag)), TAG_CHARS_MAX)),
     clickId: query === undefined ? undefined : clickIdOf(query),
   };
+}
+
+/** The first text that is not empty. Most queries have each tag once. */
+function firstText(texts: readonly string[]): string {
+  return texts.find((text) => text !== '') ?? '';
 }

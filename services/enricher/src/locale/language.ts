@@ -32,7 +32,7 @@ function favourite(acceptLanguage: string): string {
   let bestQuality = 0;
   for (const part of acceptLanguage.split(',')) {
     const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());
-    const given = parameters.find((parameter) => parameter.startsWith('q='));
+    const given = parameters.find((parameter) => /^q=/i.test(parameter));
     const quality = given === undefined ? 1 : Number(given.slice(2));
     if (TAG.test(tag) && quality > bestQuality) [best, bestQuality] = [tag, quality];
   }

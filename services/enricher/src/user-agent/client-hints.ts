@@ -2,19 +2,20 @@ import { deviceType } from './browser-and-os-names.ts';
 import type { ClientHints, UserAgent } from './user-agent.ts';
 
 /** Common names for the brands in `Sec-CH-UA`. */
-const BRANDS: Readonly<Record<string, string>> = {
-  'Google Chrome': 'Chrome',
-  'Microsoft Edge': 'Edge',
-  YaBrowser: 'Yandex Browser',
-  Yandex: 'Yandex Browser',
-  'Samsung Internet': 'Samsung Internet',
-  'Avast Secure Browser': 'Avast Secure Browser',
-};
+const BRANDS: ReadonlyMap<string, string> = new Map([
+  ['Google Chrome', 'Chrome'],
+  ['Microsoft Edge', 'Edge'],
+  ['OperaMobile', 'Opera'],
+  ['YaBrowser', 'Yandex Browser'],
+  ['Yandex', 'Yandex Browser'],
+]);
 /**
- * Matches Chromium itself, and the random brand that browsers add so that no site relies on a fixed list, for example
- * `Not/A)Brand`.
+ * Matches Chromium itself, the random brand that browsers add so that no site relies on a fixed list, for example `Not/A)Brand`, and the brand
+ * of WebView2. An app that shows pages with WebView2 sends this brand beside `Microsoft Edge` or the brand of the app.
  */
-const NO_BRAND = /^Chromium$|not.{0,3}a.{0,3}brand/i;
+const NO_BRAND = /^(?:Chromium|Microsoft Edge WebView2)$|not.{0,3}a.{0,3}brand/i;
+/** Opera on Android also sends the brand `Opera`, with the version of Opera on desktop computers. */
+const OPERA_ON_ANDROID = '"OperaMobile"';
 const BRAND = /"((?:[^"\\]|\\.){1,40})";\s*v="([^"]{0,40})"/g;
 /**
  * Weir replaces these browser names by the brand in the Client Hints, because the user agents of other browsers contain them too. It
@@ -22,14 +23,14 @@ const BRAND = /"((?:[^"\\]|\\.){1,40})";\s*v="([^"]{0,40})"/g;
  */
 const HIDES_BRAND: ReadonlySet<string> = new Set(['Chrome', 'Opera', 'Edge', 'Chromium', '']);
 
-const PLATFORMS: Readonly<Record<string, string>> = {
-  Windows: 'Windows',
-  macOS: 'macOS',
-  Android: 'Android',
-  'Chrome OS': 'Chrome OS',
-  'Chromium OS': 'Chrome OS',
-  ChromeOS: 'Chrome OS',
-};
+const PLATFORMS: ReadonlyMap<string, string> = new Map([
+  ['Windows', 'Windows'],
+  ['macOS', 'macOS'],
+  ['Android', 'Android'],
+  ['Chrome OS', 'Chrome OS'],
+  ['Chromium OS', 'Chrome OS'],
+  ['ChromeOS', 'Chrome OS'],
+]);
 /** If the hint for the platform was sent, it replaces these operating systems of a user agent. All others, for example webOS, are kept. */
 const PRETENDED: ReadonlySet<string> = new Set(['', 'Linux', 'Windows', 'macOS', 'Chrome OS']);
 
@@ -41,7 +42,7 @@ const OLD_WINDOWS: Readonly<Record<string, string>> = { '0.1': '7', '0.2': '8', 
  * no longer change the versions in their user agents.
  */
 export function withHints(agent: UserAgent, hints: ClientHints): UserAgent {
-  const platform = PLATFORMS[unquoted(hints['sec-ch-ua-platform'])];
+  const platform = PLATFORMS.get(unquoted(hints['sec-ch-ua-platform']));
   const os = platform !== undefined && PRETENDED.has(agent.os) ? platform : agent.os;
   const version = systemVersion(os, unquoted(hints['sec-ch-ua-platform-version']));
   const model = unquoted(hints['sec-ch-ua-model']);
@@ -59,9 +60,10 @@ function brandOf(agent: UserAgent, hints: ClientHints): Pick<UserAgent, 'browser
   const { browser, browserVersion } = agent;
   // Chromium sends an empty list if its user agent was changed with a command-line flag.
   const full = hints['sec-ch-ua-full-version-list'] || undefined;
-  for (const [, brand = '', version = ''] of (full ?? hints['sec-ch-ua'] ?? '').matchAll(BRAND)) {
-    if (NO_BRAND.test(brand)) continue;
-    const name = BRANDS[brand] ?? brand;
+  const list = full ?? hints['sec-ch-ua'] ?? '';
+  for (const [, brand = '', version = ''] of list.matchAll(BRAND)) {
+    if (NO_BRAND.test(brand) || (brand === 'Opera' && list.includes(OPERA_ON_ANDROID))) continue;
+    const name = BRANDS.get(brand) ?? brand;
     if (name === browser) return { browser, browserVersion: full === undefined ? browserVersion : version };
     if (HIDES_BRAND.has(browser) && name !== 'Chrome') return { browser: name, browserVersion: version };
   }

@@ -1,20 +1,20 @@
-import { deviceBrand } from './device-brand.ts';
+import { brandName, deviceBrand } from './device-brand.ts';
 import type { UserAgent } from './user-agent.ts';
 
 const TELEVISION =
   /\b(?:smart-?tv|hbbtv|web0s|webos\.tv|webostv|netcast|tizen[^)]*\btv|apple ?tv|android ?tv|google ?tv|roku|bravia|crkey|aft[a-z]{1,5}|mitv|mibox|smartcast|viera|philipstv|nettv|vidaa|aquostv|freebox|opera tv|dtv|inettvbrowser)\b|\bSHIELD Android/i;
+/** Matches the models of televisions and set-top boxes whose user agent has no word of the pattern above. */
+const TELEVISION_MODEL = /^(?:Chromecast|Nexus Player|AQUOS-TV|M[Ii] ?(?:TV|BOX|Box))|(?:^| |[a-z]{3})TV\b/;
+/** Matches models that are named after what they are: `moto tab g70`, `HUAWEI MatePad 11`. */
+const TABLET_MODEL = /\b(?:tab|\w*pad)\b/i;
 /** No television runs these systems. They are tested first, because the pattern for televisions is the slowest pattern in this file. */
 const NO_TELEVISION: ReadonlySet<string> = new Set(['Windows', 'iOS', 'Chrome OS']);
 const SAYS_NOTHING = /^(?:K|wv|Mobile|Tablet|Build|Android)$/;
 
 /** Corrects televisions, consoles, watches and headsets that ua-parser-js classifies wrongly or names incompletely. */
 export function normalizeDevice(agent: UserAgent, userAgent: string): UserAgent {
-  const model = SAYS_NOTHING.test(agent.deviceModel) ? '' : agent.deviceModel;
-  const named = {
-    ...agent,
-    deviceModel: model,
-    deviceBrand: agent.deviceBrand === 'Facebook' ? 'Meta' : agent.deviceBrand || deviceBrand(model),
-  };
+  const model = SAYS_NOTHING.test(agent.deviceModel) ? '' : agent.deviceModel.trim();
+  const named = { ...agent, deviceModel: model, deviceBrand: brandName(agent.deviceBrand) || deviceBrand(model) };
   if (userAgent.includes('Apple Watch')) {
     return { ...named, os: 'watchOS', deviceType: 'wearable', deviceBrand: 'Apple', deviceModel: 'Apple Watch' };
   }
@@ -23,8 +23,15 @@ export function normalizeDevice(agent: UserAgent, userAgent: string): UserAgent 
   if (agent.os === 'Windows' && /\bXbox\b/.test(userAgent)) return { ...named, os: 'Xbox', deviceType: 'console' };
   const mayBeTelevision = agent.deviceType !== 'console' && !NO_TELEVISION.has(agent.os);
   if (mayBeTelevision && TELEVISION.test(userAgent)) return television(named, userAgent);
+  if (agent.os === 'Android') return { ...named, deviceType: androidType(named, userAgent) };
   if (agent.os === 'Nintendo' && agent.browser === 'WebKit') return { ...named, browser: 'Nintendo Browser' };
   return named;
+}
+
+function androidType({ deviceType, deviceModel }: UserAgent, userAgent: string): string {
+  if (TELEVISION_MODEL.test(deviceModel)) return 'tv';
+  const isTablet = deviceType === 'mobile' && TABLET_MODEL.test(deviceModel) && !/\bMobile\b/.test(userAgent);
+  return isTablet ? 'tablet' : deviceType;
 }
 
 function television(agent: UserAgent, userAgent: string): UserAgent {

@@ -4,6 +4,7 @@ import { browserName, deviceType, systemFamily } from './browser-and-os-names.ts
 import { unquoted, withHints } from './client-hints.ts';
 import { COMMON_DEVICES } from './common-devices.ts';
 import { inAppBrowser } from './in-app-browsers.ts';
+import { MISREAD_DEVICES } from './misread-devices.ts';
 import { normalizeDevice } from './normalize-device.ts';
 import { normalizeOs } from './normalize-os.ts';
 import type { ClientHints, UserAgent } from './user-agent.ts';
@@ -23,7 +24,7 @@ const IOS_FROZEN_SINCE = 26;
 const IOS_REAL = /^.*(?:\bFBSV\/|; iOS |\bVersion\/)(\d+(?:[._]\d+)*)/;
 
 /** One parser for all user agents, because each new parser joins the lists of patterns again. */
-const parser = new UAParser({ device: COMMON_DEVICES });
+const parser = new UAParser({ device: [...COMMON_DEVICES, ...MISREAD_DEVICES] });
 
 /**
  * Parses a user agent, corrects the result, and replaces values by those of the Client Hints. A call takes 10 to 30 µs, so

@@ -108,6 +108,10 @@ describe('tags and click IDs', () => {
     ['?utm_source=free', 'Unassigned', 'free'],
     ['?utm_source=meta&utm_medium=paid', 'Paid Social', 'Facebook'],
     ['?utm_source=(direct)&utm_medium=(none)', 'Direct', ''],
+    ['?utm_source=email%20', 'Email', 'email '],
+    ['?utm_source=%20sms', 'SMS', ' sms'],
+    ['?utm_source=&utm_source=bing', 'Organic Search', 'Bing'],
+    ['?utm_source=bing&utm_source=google', 'Organic Search', 'Bing'],
   ])('%s: %s, %s', (query, channel, source) => {
     expect(of(`${PAGE}${query}`, '')).toEqual([channel, source]);
   });

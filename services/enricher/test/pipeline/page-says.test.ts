@@ -48,6 +48,10 @@ describe('language and time zone of the body win over the header and the locatio
     ['IST', 'Europe/London'],
   ])('zone %s is stored as %s', async (timezone, stored) => expect((await row({ timezone }))?.timezone).toBe(stored));
 
+  test('the name of a weight in Accept-Language can be in upper case', async () => {
+    expect(await row({}, 'en;Q=0.1, de;q=0.5, fr;Q=0.3')).toMatchObject({ language: 'de' });
+  });
+
   test('both are empty if no source has them', async () => {
     const [line] = await harness.enrich({ ip: '', body: pageview() });
     expect(line).toMatchObject({ language: '', timezone: '', country: '' });

@@ -43,6 +43,12 @@ describe('Client Hints: Windows 11, Android models, brands', () => {
       { 'sec-ch-ua-model': '"SM-X906B"' },
       { deviceBrand: 'Samsung', deviceType: 'tablet' },
     ],
+    [
+      'a tablet, known by the name of its model',
+      ANDROID.replace(' Mobile', ''),
+      { 'sec-ch-ua-model': '"moto tab g70"', 'sec-ch-ua-mobile': '?0' },
+      { deviceBrand: 'Motorola', deviceModel: 'moto tab g70', deviceType: 'tablet' },
+    ],
     ['no model', ANDROID, { 'sec-ch-ua-model': '""' }, { deviceModel: '', deviceType: 'mobile' }],
     ['a tablet, by its form', ANDROID, { 'sec-ch-ua-form-factors': '"Tablet"' }, { deviceType: 'tablet' }],
     ['a watch', ANDROID, { 'sec-ch-ua-form-factors': '"Mobile", "Watch"' }, { deviceType: 'wearable' }],
@@ -78,6 +84,24 @@ describe('Client Hints: Windows 11, Android models, brands', () => {
     ['Brave', full('Brave', '126.1.67.123'), 'Brave', '126.1.67.123'],
     ['Opera GX', full('Opera GX', '111.0.5168.0'), 'Opera GX', '111.0.5168.0'],
     ['DuckDuckGo', full('DuckDuckGo', '126.0.0.0'), 'DuckDuckGo', '126.0.0.0'],
+    [
+      'Opera on Android, beside the brand and the version of Opera on desktop computers',
+      {
+        'sec-ch-ua-full-version-list':
+          '"Chromium";v="130.0.6723.58", "Opera";v="115.0.5322.68", "OperaMobile";v="86.2.4550.83412"',
+      },
+      'Opera',
+      '86.2.4550.83412',
+    ],
+    ['Opera on Windows', full('Opera', '115.0.5322.68'), 'Opera', '115.0.5322.68'],
+    ['WebView2', { 'sec-ch-ua': '"Microsoft Edge WebView2";v="130", "Microsoft Edge";v="130"' }, 'Edge', '130'],
+    [
+      'an app with WebView2',
+      { 'sec-ch-ua': '"Microsoft Edge WebView2";v="130", "DuckDuckGo";v="130"' },
+      'DuckDuckGo',
+      '130',
+    ],
+    ['a name that each JavaScript object has', { 'sec-ch-ua': '"constructor";v="1"' }, 'constructor', '1'],
     ['Yandex Browser', full('YaBrowser', '24.6.0.0'), 'Yandex Browser', '24.6.0.0'],
     ['Chrome, by all of its version', full('Google Chrome', '126.0.6478.127'), 'Chrome', '126.0.6478.127'],
     ['the made-up brand is none', { 'sec-ch-ua': '"Not;A=Brand";v="99", "Chromium";v="126"' }, 'Chrome', '126.0.0.0'],
@@ -88,6 +112,20 @@ describe('Client Hints: Windows 11, Android models, brands', () => {
       browser,
       browserVersion,
     });
+  });
+
+  test.each([
+    '"OperaMobile";v="86", ";Not A Brand";v="99", "Opera";v="115", "Chromium";v="130"',
+    '"Chromium";v="130", "Opera";v="115", "OperaMobile";v="86"',
+  ])('Opera on Android is Opera in any order of the brands: %s', (brands) => {
+    expect(parseUserAgent(`${ANDROID} OPR/86.0.0.0`, { 'sec-ch-ua': brands })).toMatchObject({
+      browser: 'Opera',
+      browserVersion: '86.0.0.0',
+    });
+  });
+
+  test.each(['constructor', '__proto__', 'Fuchsia'])('the unknown platform %s is ignored', (platform) => {
+    expect(parseUserAgent(LINUX, { 'sec-ch-ua-platform': `"${platform}"` }).os).toBe('Linux');
   });
 
   test('an app in a web view keeps its own name', () => {

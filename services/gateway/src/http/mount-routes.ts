@@ -3,6 +3,7 @@ import { allowedMethods, expressPath, routesByPath } from '@weir/runtime/http/ro
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { IngestDeps } from '../gateway-deps.ts';
 import type { GatewayMetrics } from '../gateway-metrics.ts';
+import { ALLOW_ORIGIN, rawHeaders } from './cors.ts';
 import { createReplies, type Endpoint, type Replies } from './gateway-reply.ts';
 import type { Handle, Route } from './route.ts';
 
@@ -65,8 +66,10 @@ const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete', OP
 function refuseWith(paths: ReadonlyMap<string, PathReplies>, other: Replies): Refuse {
   return ({ response, path, status, message }) => {
     const { replies, allow } = paths.get(withoutSlash(path)) ?? { replies: other, allow: undefined };
-    if (status !== 405) replies.error(response, status, message);
-    else if (allow === undefined) replies.error(response, 400, message);
+    // If the path is not known, the request can be a collect hit of a browser.
+    const headers = path === '' ? rawHeaders(ALLOW_ORIGIN) : [];
+    if (status !== 405) replies.error(response, status, message, headers);
+    else if (allow === undefined) replies.error(response, 400, message, headers);
     else replies.error(response, 405, `${message}; allowed: ${allow}`, ['Allow', allow]);
   };
 }
