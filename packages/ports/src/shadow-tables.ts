@@ -31,6 +31,14 @@ export interface ShadowTables {
   drop(): Promise<void>;
 }
 
+const DATABASE_CHARS_MAX = 64;
+const SUFFIX = '_shadow';
+
+/** The name of the database with the shadow tables of this database. Like the name of a live database, it has at most 64 characters. */
+export function shadowDatabase(live: string): string {
+  return `${live.slice(0, DATABASE_CHARS_MAX - SUFFIX.length)}${SUFFIX}`;
+}
+
 export interface CopiedRows {
   readonly condition: string;
   readonly params: Readonly<Record<string, unknown>>;

@@ -79,7 +79,7 @@ export interface StateStore {
     changes: readonly StateChange[],
   ): Promise<number | undefined>;
 
-  /** Removes keys from the state of a partition. Resolves when they are removed. The applied offset stays. */
+  /** Removes keys from the state of a partition, also from that of former epochs. Resolves when they are removed. The applied offset stays. */
   removeState(epoch: string, partition: RawPartition, keys: readonly string[]): Promise<void>;
   /** Resolves when the idempotency keys of a site are free again: their confirmed claims and all of their first-seen records are gone. */
   removeKeys(siteId: string, keys: readonly string[]): Promise<void>;

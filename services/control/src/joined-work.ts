@@ -41,8 +41,12 @@ interface Work<Answer> {
 export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer> {
   const works = new Map<string, Work<Answer>>();
 
-  const isFresh = ({ beganAt, sharedMs, isDone }: Work<Answer>): boolean =>
-    sharedMs === 'until done' ? !isDone : clock() - beganAt < sharedMs;
+  function isFresh({ beganAt, sharedMs, isDone }: Work<Answer>): boolean {
+    if (sharedMs === 'until done') return !isDone;
+    // The age is negative if the clock was set back.
+    const age = clock() - beganAt;
+    return age >= 0 && age < sharedMs;
+  }
 
   function removeOld(): void {
     let done = [...works.values()].filter(({ isDone }) => isDone).length;

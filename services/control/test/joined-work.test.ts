@@ -36,6 +36,15 @@ describe('work that several callers share', () => {
     expect(await shared.ask('a', asking(), work)).toEqual({ answer: '3', isShared: false });
   });
 
+  test('an answer is not shared after the clock was set back', async () => {
+    const shared = createSharedWork<string>(() => now);
+    now = 10 * SHARED_MS;
+    expect((await shared.ask('a', asking(), work)).answer).toBe('1');
+    now = 0;
+    expect(await shared.ask('a', asking(), work)).toEqual({ answer: '2', isShared: false });
+    expect(await shared.ask('a', asking(), work)).toEqual({ answer: '2', isShared: true });
+  });
+
   test('work that is being done is shared, and aborted only when its last caller has left', async () => {
     const shared = createSharedWork<string>(() => now);
     let signal: AbortSignal | undefined;

@@ -7,6 +7,7 @@ import { createBackupMetrics } from '@weir/runtime/backup-metrics';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
+import { createBackupSchedule } from '../src/backup/backup-schedule.ts';
 import { runBackups } from '../src/backup/run-backups.ts';
 
 const MINUTE_MS = 60_000;
@@ -54,6 +55,15 @@ test('failed attempts at the backup of the schedule are counted, and the next on
   } finally {
     await backups.close();
   }
+});
+
+test('after a failure while the clock was ahead, the next attempt does not wait until the clock reaches that time again', () => {
+  const to = 'file:///place';
+  const metrics = createBackupMetrics(createMetrics());
+  const schedule = createBackupSchedule({ to, everyMs: MINUTE_MS, keep: undefined }, metrics);
+  const ahead = START + 24 * 60 * MINUTE_MS;
+  schedule.failed(to, ahead);
+  expect([schedule.waits(ahead), schedule.waits(START)]).toEqual([true, false]);
 });
 
 test('a backup of an empty installation keeps the erasures that are listed in the place', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildDays } from '@weir/control/visit-slots/build-days';
-import { CLOSED_AFTER_DAYS, daysToBuild } from '@weir/control/visit-slots/days-to-build';
+import { CLOSED_AFTER_DAYS } from '@weir/control/visit-slots/built-run';
+import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import type { Analytics } from '@weir/ports/analytics';
 import { countRows, insertPeople, insertTraffic, TRAFFIC_SITE, type Traffic } from './report-traffic.ts';
 

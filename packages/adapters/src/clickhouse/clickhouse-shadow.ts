@@ -1,6 +1,6 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
-import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { type ShadowTables, shadowDatabase } from '@weir/ports/shadow-tables';
 import {
   type ClickhouseAnalytics,
   type ClickhouseAnalyticsConfig,
@@ -12,8 +12,6 @@ import { missingRebuilds } from './clickhouse-migrate.ts';
 
 /** The time limit of each statement. One call of `copy` must not copy more rows than ClickHouse can copy within this time. */
 const REQUEST_TIMEOUT_MS = 120_000;
-const DATABASE_CHARS_MAX = 64;
-const SUFFIX = '_shadow';
 
 export interface ClickhouseShadow extends ShadowTables {
   close(): Promise<void>;
@@ -25,7 +23,7 @@ export function openClickhouseShadow(
   liveTables: Pick<ClickhouseAnalytics, 'exchangeWith' | 'selectTokens'>,
 ): ClickhouseShadow {
   const { url, username, password, cluster, database: live = 'weir' } = config;
-  const shadow = `${live.slice(0, DATABASE_CHARS_MAX - SUFFIX.length)}${SUFFIX}`;
+  const shadow = shadowDatabase(live);
   const analytics = openClickhouseAnalytics({ ...config, database: shadow });
   // This client has no default database, because the shadow database may not exist yet.
   const client = createClient({

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { getHeapStatistics } from 'node:v8';
 import type { BaseResultSet, ClickHouseClient } from '@clickhouse/client';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
+import { stringEnd } from '@weir/domain/json/scan-text';
 import type { UserQueryOptions, UserQueryResult } from '@weir/ports/analytics';
 import {
   checkUserQuery,
@@ -108,7 +109,20 @@ async function textOf(answer: BaseResultSet<Readable, 'JSONCompact'>): Promise<s
  * and JavaScript write a Float64 in the same shortest form.
  */
 export function exactIntegers(json: string): string {
-  return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) => (isRounded(token) ? `"${token}"` : token));
+  const tokens = /"|-?\d[\d.eE+-]*/g;
+  const parts: string[] = [];
+  let from = 0;
+  for (let found = tokens.exec(json); found !== null; found = tokens.exec(json)) {
+    const [token] = found;
+    if (token === '"') {
+      // A regular expression that matches a whole string needs memory for each escape, and throws for a string with millions of escapes.
+      tokens.lastIndex = stringEnd(json, found.index) + 1;
+    } else if (isRounded(token)) {
+      parts.push(json.slice(from, found.index), `"${token}"`);
+      from = tokens.lastIndex;
+    }
+  }
+  return parts.join('') + json.slice(from);
 }
 
 function isRounded(token: string): boolean {

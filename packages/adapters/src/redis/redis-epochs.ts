@@ -12,13 +12,15 @@ const MARK_MISSING_MS = 2_000;
 const MARK_PAUSE_MS = 20;
 
 /**
- * Where Redis stores the state of a partition. All keys of the state begin with `tag`. A script that writes the state first checks that the
- * value of the key `epochKey` belongs to the epoch with the ID `compared`. If `compared` is empty, the script skips this check.
+ * Where Redis stores the state of a partition. All keys of the state begin with `tag`. One server: a script that writes the state first checks that
+ * the value of the key `epochKey` belongs to the epoch with the ID `compared`; `listed` is empty. Cluster: `compared` is empty, and there is no
+ * check; the script adds the ID `listed` to the list of epochs in `epochKey`.
  */
 interface StatePlace {
   readonly tag: string;
   readonly epochKey: string;
   readonly compared: string;
+  readonly listed: string;
 }
 
 export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 'endEpoch'> {
@@ -28,6 +30,8 @@ export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 
    */
   onSite<T>(epoch: string, siteId: string, call: (epochKey: string) => Promise<T | null>): Promise<T | null>;
   placeOf(epoch: string, tag: string): StatePlace;
+  /** Resolves with the `tag` of the state of a partition in this epoch and in each former epoch whose keys Redis may still have. */
+  tagsOf(epoch: string, tag: string): Promise<readonly string[]>;
 }
 
 /**
@@ -41,7 +45,8 @@ export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 
  * - Before the first key of a site is inserted in an epoch, a mark with the epoch is written to the server of the site.
  * - A flag says that a client has begun to write this mark. The flag is on the server that has the record of the epoch.
  * - If the flag is set and the mark is missing for `MARK_MISSING_MS`, the server of the site has lost its keys, and the epoch ends.
- * In a cluster, the Redis keys of partition state contain the epoch. So the partition state begins empty in each new epoch.
+ * In a cluster, the Redis keys of partition state contain the epoch. So the partition state begins empty in each new epoch. The keys of former epochs
+ * stay until they expire. So that an erasure finds them, the epochs are listed in a key on the same server as this state.
  */
 export function createRedisEpochs(
   client: RedisClient & RedisScripts,
@@ -51,6 +56,7 @@ export function createRedisEpochs(
 ): RedisEpochs {
   const recordKey = `${prefix}{epoch}`;
   const markKey = (siteId: string) => `${prefix}epoch:{${siteId}}`;
+  const listKey = (tag: string) => `${tag}:epochs`;
   const checkInKey = (logId: string, partition: number) => `${recordKey}:in:${logId}:${partition}`;
 
   async function endEpoch(epoch: string): Promise<void> {
@@ -89,7 +95,12 @@ export function createRedisEpochs(
     },
     placeOf: (epoch, tag) =>
       isCluster
-        ? { tag: `${tag}@${epoch}`, epochKey: tag, compared: '' }
-        : { tag, epochKey: recordKey, compared: epoch },
+        ? { tag: `${tag}@${epoch}`, epochKey: listKey(tag), compared: '', listed: epoch }
+        : { tag, epochKey: recordKey, compared: epoch, listed: '' },
+    async tagsOf(epoch, tag) {
+      if (!isCluster) return [tag];
+      const listed = (await orUnavailable(client.get(listKey(tag)))) ?? '';
+      return [...new Set(`${listed}${epoch}`.split(' '))].map((one) => `${tag}@${one}`);
+    },
   };
 }

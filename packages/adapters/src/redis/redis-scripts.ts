@@ -130,18 +130,27 @@ for i = 1, #KEYS - 1 do
 end
 return 1`;
 
+/** The list of epochs of a partition (redis-epochs.ts) has at most this many characters: those of about 1,000 epochs. The oldest ones are removed. */
+const EPOCHS_CHARS_MAX = 37_000;
+
 /**
- * KEYS: the record of the epoch (in a cluster any key of the same slot), the key of the applied offset, then the keys of the values.
- * ARGV: epoch (in a cluster empty: no check), from, to, time to live of the offset, then time to live and value for each key. A time to live of 0
- * removes the key. Returns the offset that is stored afterwards.
+ * KEYS: the record of the epoch (in a cluster the list of epochs of the partition), the key of the applied offset, then the keys of the values.
+ * ARGV: epoch (in a cluster empty: no check), from, to, time to live of the offset, the epoch to add to the list (empty: there is no list), then time
+ * to live and value for each key. A time to live of 0 removes the key. Returns the offset that is stored afterwards.
  */
 const WRITE_STATE = `${WITHIN_EPOCH}
 local at = tonumber(redis.call('GET', KEYS[2]) or '0')
 local to = tonumber(ARGV[3])
 if at < tonumber(ARGV[2]) or at >= to then return at end
+if ARGV[5] ~= '' then
+  local epochs = redis.call('GET', KEYS[1]) or ''
+  if not string.find(epochs, ARGV[5], 1, true) then
+    redis.call('SET', KEYS[1], string.sub(epochs .. ARGV[5] .. ' ', -${EPOCHS_CHARS_MAX}))
+  end
+end
 for i = 3, #KEYS do
-  if ARGV[2 * i - 1] == '0' then redis.call('DEL', KEYS[i])
-  else redis.call('SET', KEYS[i], ARGV[2 * i], 'PX', ARGV[2 * i - 1]) end
+  if ARGV[2 * i] == '0' then redis.call('DEL', KEYS[i])
+  else redis.call('SET', KEYS[i], ARGV[2 * i + 1], 'PX', ARGV[2 * i]) end
 end
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
 return to`;

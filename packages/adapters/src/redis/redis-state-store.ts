@@ -120,16 +120,17 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       return { appliedTo: Number(appliedTo ?? 0), values: values.map((value) => value ?? undefined) };
     },
     async writeState(epoch, partition, { from, to }, changes) {
-      const { tag, epochKey, compared } = epochs.placeOf(epoch, stateTag(partition));
+      const { tag, epochKey, compared, listed } = epochs.placeOf(epoch, stateTag(partition));
       const keys = [epochKey, tag, ...changes.map(({ key }) => `${tag}:${key}`)];
-      const given = [compared, from, to, STATE_OFFSET_TTL_MS, ...changes.flatMap(toStateArguments)];
+      const given = [compared, from, to, STATE_OFFSET_TTL_MS, listed, ...changes.flatMap(toStateArguments)];
       const applied = await orUnavailable(client.weirWriteState(keys.length, ...keys, ...given));
       return applied ?? undefined;
     },
     async removeState(epoch, partition, keys) {
       if (keys.length === 0) return;
-      const { tag } = epochs.placeOf(epoch, stateTag(partition));
-      await orUnavailable(client.del(keys.map((key) => `${tag}:${key}`)));
+      for (const tag of await epochs.tagsOf(epoch, stateTag(partition))) {
+        await orUnavailable(client.del(keys.map((key) => `${tag}:${key}`)));
+      }
     },
     async removeKeys(siteId, keys) {
       if (keys.length === 0) return;

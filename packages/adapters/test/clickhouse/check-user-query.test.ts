@@ -116,4 +116,9 @@ describe('exactIntegers', () => {
       g: Number('12345678901234567000'),
     });
   });
+
+  it('reads a string with millions of escapes', () => {
+    const text = `"${'\\n'.repeat(8_000_000)}"`;
+    expect(exactIntegers(`[${text},18446744073709551615]`) === `[${text},"18446744073709551615"]`).toBe(true);
+  });
 });

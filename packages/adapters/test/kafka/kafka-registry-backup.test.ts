@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { Erasure, Expiry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import { Kafka, logLevel } from 'kafkajs';
@@ -37,7 +38,7 @@ describeLive('kafka', (brokers) => {
     await admin.disconnect();
   }
 
-  async function open(prefix: string) {
+  async function openWeir(prefix: string) {
     const log = await openKafkaFixtureLog(brokers(), prefix, 0);
     const registry = await openLogRegistry({
       eventLog: log,
@@ -56,7 +57,7 @@ describeLive('kafka', (brokers) => {
 
   test('a dump of the registry restores its sites: into the same log, and into a new log', async () => {
     const prefix = newPrefix();
-    const weir = await open(prefix);
+    const weir = await openWeir(prefix);
     for (const siteId of ['shop', 'removed', 'blog']) await weir.registry.putSite({ siteId, ...SITE });
     await weir.registry.putSite({ siteId: 'shop', ...SITE, name: 'Shop "2"' });
     await weir.registry.removeSite('removed');
@@ -78,11 +79,54 @@ describeLive('kafka', (brokers) => {
       [newPrefix(), ['restore', '--new-log']],
     ] as const) {
       expect(await run(place, args, dump.stdout)).toMatchObject({ code: 0 });
-      const restored = await open(place);
+      const restored = await openWeir(place);
       expect([...restored.registry.sites()]).toEqual(sites);
       expect(restored.registry.replay()).toBeUndefined();
       expect(restored.log.logId === logId).toBe(place === prefix);
       await restored.close();
+    }
+  });
+
+  test('in a new log, an open erasure and an expiry have no offsets of the former log', async () => {
+    const asked = {
+      ...{ siteId: 'shop', at: 1, whole: false, visitors: 1, users: 0, removed: { records: 2 } },
+      begun: {},
+    };
+    const open: readonly Erasure[] = [
+      { ...asked, erasureId: 'waits', phase: 'waiting', ends: [7, 0] },
+      { ...asked, erasureId: 'new', phase: 'waiting' },
+      { ...asked, erasureId: 'archive', phase: 'archive', ends: [7, 0], archiveEnds: { 'events.raw': [9, 0] } },
+    ];
+    const done: Erasure = { ...asked, erasureId: 'done', phase: 'done', ends: [1], archiveEnds: { 'events.raw': [2] } };
+    const chunk = { token: 't', month: 202601, logId: 'former', partition: 1, nth: 0, at: 5 };
+    const expiry: Expiry = {
+      ...{
+        expiryId: 'e',
+        siteIds: ['shop'],
+        before: { events: 3 },
+        startedAt: 4,
+        phase: 'deleting',
+        ends: [7, 0],
+        chunk,
+      },
+    };
+    const rows = [...open, done].map((value) => ({ key: `erasure/${value.erasureId}`, value: JSON.stringify(value) }));
+    const dump = [...rows, { key: 'expiry/current', value: JSON.stringify(expiry) }].map((row) => JSON.stringify(row));
+    for (const [args, isNewLog] of [
+      [['restore'], false],
+      [['restore', '--new-log'], true],
+    ] as const) {
+      const prefix = newPrefix();
+      expect(await run(prefix, args, dump.join('\n'))).toMatchObject({ code: 0 });
+      const { registry, close } = await openWeir(prefix);
+      const erasure = (id: string) => registry.erasure(id);
+      const [waits, fresh, archive] = open;
+      expect(erasure('waits')).toEqual(isNewLog ? { ...waits, ends: [] } : waits);
+      expect(erasure('new')).toEqual(fresh);
+      expect(erasure('archive')).toEqual(isNewLog ? { ...archive, ends: [], archiveEnds: {} } : archive);
+      expect(erasure('done')).toEqual(done);
+      expect(registry.expiry()).toEqual(isNewLog ? { ...expiry, ends: [0, 0], chunk: { ...chunk, at: 0 } } : expiry);
+      await close();
     }
   });
 });

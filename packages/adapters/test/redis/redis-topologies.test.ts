@@ -75,6 +75,26 @@ describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' 
 
     stateStoreContract('the Redis state store on a Cluster', () => openRedisStoreFixture(place));
     rateLimiterContract('Redis Cluster', () => openConnectedLimiter(place));
+
+    test('keys are also removed from the state of former epochs', async () => {
+      const store = await openConnectedStore(place, 'former:');
+      const partition = { logId: 'l', partition: 0 };
+      const former: string[] = [];
+      for (let nth = 0; nth < 2; nth++) {
+        const { id } = await store.readEpoch('l', 1);
+        const changes = ['erased', 'kept'].map((key) => ({ key, value: 'visitor', ttlMs: 3_600_000 }));
+        await store.writeState(id, partition, { from: 0, to: 5 }, changes);
+        await store.writeState(id, partition, { from: 5, to: 6 }, []);
+        await store.endEpoch(id);
+        former.push(id);
+      }
+      const { id } = await store.readEpoch('l', 1);
+      await store.removeState(id, partition, ['erased']);
+      const states = await Promise.all(former.map((one) => store.readState(one, partition, ['erased', 'kept'])));
+      const state = { appliedTo: 6, values: [undefined, 'visitor'] };
+      expect([new Set(former).size, ...states]).toEqual([2, state, state]);
+      await store.close();
+    });
   });
 
   test('Sentinel: the store switches to a promoted replica', async () => {

@@ -113,10 +113,9 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   async function waitUntilStored(): Promise<void> {
-    const { alone } = work;
     if (own().removesSite !== undefined && own().ends === undefined) await removeSite();
     const { at, ends: known } = own();
-    const lagMs = Math.max(0, at + (alone ? 0 : REGISTRY_LAG_MS) - clock());
+    const lagMs = Math.max(0, at + (work.alone ? 0 : REGISTRY_LAG_MS) - clock());
     if (known === undefined && lagMs > 0) await pause(lagMs, undefined, { signal });
     const ends = known ?? (await readEnds());
     await update({ ends });
@@ -278,6 +277,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
 /** A process that has not reported for this long counts as ended. */
 export const WORKER_LOST_MS = 30_000;
+/** A report whose time is more than this in the future comes from a clock that was ahead and was set back. */
+const CLOCK_AHEAD_MS_MAX = 3_600_000;
 const PROBLEM_CHARS_MAX = 300;
 
 /**
@@ -288,13 +289,12 @@ export function isFree(
   worker: Erasure['worker'],
   { workerId, alone, clock }: { readonly workerId: string; readonly alone: boolean; readonly clock: () => number },
 ): boolean {
-  return worker === undefined || worker.id === workerId || alone || clock() - worker.at > WORKER_LOST_MS;
+  if (worker === undefined || worker.id === workerId || alone) return true;
+  const age = clock() - worker.at;
+  return age > WORKER_LOST_MS || age < -CLOCK_AHEAD_MS_MAX;
 }
 
-/**
- * Returns the beginning of an error's message. A message of ClickHouse can contain the whole statement, which can have several
- * megabytes.
- */
+/** Returns the beginning of an error's message. A message of ClickHouse can contain the whole statement, which can have several megabytes. */
 export function problemText(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
 }

@@ -44,12 +44,24 @@ export interface DayFact {
  */
 export const NEAR_DAYS = 2;
 
+/**
+ * A day is closed, and can be built, when it began at least this many days before the present day (UTC). Rows of the next two days can change its
+ * visits, so these days must be over. One more day is a margin for inserts that are running. A row of these days that is stored after the build makes
+ * it invalid.
+ */
+export const CLOSED_AFTER_DAYS = 4;
+/** The newest closed day by the clock of ClickHouse. The view `late_rows_fill` decides by the same clock which rows are late. */
+export const LAST_CLOSED_DAY = `(toDate(now(), 'UTC') - ${CLOSED_AFTER_DAYS})`;
+
 export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}';
-/** Statements that select the builds of the days, and the numbers of late rows. */
+/**
+ * Statements that select the builds of the closed days, and the numbers of late rows. A day that is not closed can have a build if a clock was ahead:
+ * rows that are stored later, but on the day itself, are not late, so they would not make this build invalid.
+ */
 export const BUILDS: readonly string[] = [
   `SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
     argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late
-  FROM visit_days WHERE ${DAYS} GROUP BY day`,
+  FROM visit_days WHERE ${DAYS} AND day <= ${LAST_CLOSED_DAY} GROUP BY day`,
   `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
 ];
 /**

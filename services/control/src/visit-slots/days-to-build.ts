@@ -1,17 +1,11 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import { type DaysToBuild, readCounted, readFacts, STATEMENT_ROWS_MAX } from './build-days.ts';
-import { type DayFact, validBuilds } from './built-run.ts';
+import { type DayFact, LAST_CLOSED_DAY, validBuilds } from './built-run.ts';
 import { DAY_MS } from './slot-sql.ts';
 
 /** A report of a site with fewer rows is fast without slots (docs/glossary.md). */
 export const SITE_ROWS_MIN = 100_000;
-/**
- * A day is closed, and can be built, when it began at least this many days before the present day (UTC). Rows of the next two days can change its
- * visits, so these days must be over. One more day is a margin for inserts that are running. A row of these days that is stored after the build makes
- * it invalid.
- */
-export const CLOSED_AFTER_DAYS = 4;
 /** Days that are older than this are not built: reports read their rows. */
 const DAYS_MAX = 1_100;
 const DAYS_AT_ONCE_MAX = 31;
@@ -38,9 +32,8 @@ export async function daysToBuild(
   siteId: string,
   isSkipped: (day: string) => boolean,
 ): Promise<readonly DaysToBuild[]> {
-  // The view `late_rows_fill` decides by the clock of ClickHouse which rows are late, so this function uses the same clock.
-  const [now] = await analytics.select<{ today: number }>("SELECT toUInt32(toDate(now(), 'UTC')) AS today");
-  const end = Number(now?.today) - CLOSED_AFTER_DAYS + 1;
+  const [last] = await analytics.select<{ day: number }>(`SELECT toUInt32(${LAST_CLOSED_DAY}) AS day`);
+  const end = Number(last?.day) + 1;
   const closed = { siteId, fromMs: (end - DAYS_MAX) * DAY_MS, toMs: end * DAY_MS };
   const counted = await readCounted(analytics, closed);
   const valid = validBuilds(await readFacts(analytics, closed));

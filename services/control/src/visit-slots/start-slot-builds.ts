@@ -18,6 +18,7 @@ import {
   type FoundAhead,
   removeOldSlots,
 } from './build-days.ts';
+import { LAST_CLOSED_DAY } from './built-run.ts';
 import { compareDay, someBuiltDays, someReports } from './compare-reports.ts';
 import { daysToBuild, sitesToBuild } from './days-to-build.ts';
 
@@ -87,6 +88,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   async function buildAll(): Promise<void> {
     await deps.ready;
     for (const [key, at] of skipped) if (clock() - at >= SKIPPED_MS) skipped.delete(key);
+    await removeEarly();
     const sites = await sitesToBuild(analytics, siteRowsMin);
     for (const siteId of sites) {
       const groups = await daysToBuild(analytics, siteId, (day) => skipped.has(`${siteId} ${day}`));
@@ -103,6 +105,17 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     );
     for (const { site } of stored) if (!sites.includes(site)) await removeOld(site);
     for (const site of foundAhead.keys()) if (stored.every((one) => one.site !== site)) foundAhead.delete(site);
+  }
+
+  /** Removes the builds of days that are not closed: they were built while a clock was ahead, and would count as builds when the day is closed. */
+  async function removeEarly(): Promise<void> {
+    const [found] = await analytics.select<{ last: string }>(
+      `SELECT toString(${LAST_CLOSED_DAY}) AS last FROM visit_days WHERE day > ${LAST_CLOSED_DAY} LIMIT 1`,
+    );
+    if (found === undefined) return;
+    newContext().assertUnchanged();
+    // The statement contains the day as a text, because ClickHouse refuses `now()` in a statement that changes replicated tables.
+    await change(`ALTER TABLE visit_days DELETE WHERE day > '${found.last}'`);
   }
 
   async function removeOld(siteId: string): Promise<void> {

@@ -29,6 +29,8 @@ function start(erasures: readonly Erasure[], clock: () => number, put: (erasure:
 test.each([
   ['another living process', 99_000, []],
   ['a process that has ended', 60_000, ['first']],
+  ['a living process whose clock is a minute ahead', 160_000, []],
+  ['a process that has ended, and whose clock was a day ahead', 86_500_000, ['first']],
 ])('while %s carries out an erasure, no other erasure begins', async (_name, at, begun) => {
   const erasures: readonly Erasure[] = [
     { ...asked, erasureId: 'first', at: 1 },

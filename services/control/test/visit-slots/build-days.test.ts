@@ -5,7 +5,7 @@ import { type BuildContext, buildDays, type FoundAhead, removeOldSlots } from '@
 import { builtRun } from '@weir/control/visit-slots/built-run';
 import { compareDay, someBuiltDays } from '@weir/control/visit-slots/compare-reports';
 import { daysToBuild, sitesToBuild } from '@weir/control/visit-slots/days-to-build';
-import { startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
+import { type SlotBuildsDeps, startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
 import { DependencyError } from '@weir/domain/errors';
 import type { Registry } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
@@ -104,6 +104,20 @@ async function compare(
 const numbers = (row: object | undefined): object =>
   Object.fromEntries(Object.entries(row ?? {}).map(([name, value]) => [name, Number(value)]));
 
+async function count(table: string, site: string): Promise<number | undefined> {
+  const query = `SELECT toUInt32(count()) AS n FROM ${table} WHERE site_id = '${site}'`;
+  return (await opened.analytics.select<{ n: number }>(query))[0]?.n;
+}
+const nothing = (): undefined => undefined;
+const startBuilds = (deps: Partial<SlotBuildsDeps>) =>
+  startSlotBuilds({
+    analytics: opened.analytics,
+    registry: { erasures: () => [], expiry: nothing, replay: nothing, writersPause: nothing } as unknown as Registry,
+    ...{ ready: Promise.resolve(), clock: Date.now, logger: createLogger('silent'), metrics: createMetrics() },
+    siteRowsMin: 1_000_000,
+    ...deps,
+  });
+
 const build = (siteId: string, fromDay: number, toDay: number, rows = 1) =>
   buildDays(context, { siteId, fromMs: T0 + fromDay * DAY_MS, toMs: T0 + toDay * DAY_MS, rows });
 
@@ -199,11 +213,7 @@ test('reports from slots are compared with reports from rows', async () => {
 test('old slots are removed, and small sites have no rollup', async () => {
   await insert('again', history(3));
   await build('again', 0, 3);
-  const slots = async () =>
-    Number(
-      (await opened.analytics.select<{ n: number }>("SELECT count() AS n FROM visit_slots WHERE site_id = 'again'"))[0]
-        ?.n,
-    );
+  const slots = async () => (await count('visit_slots', 'again')) ?? 0;
   const once = await slots();
   await build('again', 0, 3);
   expect(await slots()).toBe(2 * once);
@@ -243,12 +253,22 @@ test('days that were built while a clock was ahead can be built again, and their
   expect(await run()).toMatchObject({ fromMs: T0, toMs: T0 + 3 * DAY_MS, slots: again.slots });
 });
 
+test('reports do not read days that were built before they were closed, and these builds are removed', async () => {
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  const early = { siteId: 'early', fromMs: today - 6 * DAY_MS, toMs: today + 3 * DAY_MS };
+  expect(await buildDays(context, { ...early, rows: 1 })).toMatchObject({ days: 9 });
+  const run = await builtRun('early', { zone: 'UTC', ...early }, opened.analytics);
+  expect(run).toMatchObject({ fromMs: early.fromMs, toMs: today - 3 * DAY_MS });
+  const builds = startBuilds({});
+  await eventually('the builds are removed', async () => (await count('visit_days', 'early')) === 3);
+  await builds.close();
+});
+
 test('a site whose days ClickHouse refuses does not stop the builds of other sites', async () => {
   for (const site of ['refused', 'sound']) await insert(site, history(25));
   const { analytics } = opened;
   const problems: unknown[] = [];
-  const nothing = (): undefined => undefined;
-  const builds = startSlotBuilds({
+  const builds = startBuilds({
     analytics: {
       ...analytics,
       change: (statement) =>
@@ -258,11 +278,7 @@ test('a site whose days ClickHouse refuses does not stop the builds of other sit
             )
           : analytics.change(statement),
     },
-    registry: { erasures: () => [], expiry: nothing, replay: nothing, writersPause: nothing } as unknown as Registry,
-    ready: Promise.resolve(),
-    clock: Date.now,
     logger: { ...createLogger('silent'), error: (fields: unknown) => problems.push(fields), debug: nothing } as never,
-    metrics: createMetrics(),
     siteRowsMin: 150,
   });
   const days = async (site: string) => (await someBuiltDays(site, 30, analytics)).length;
@@ -276,19 +292,9 @@ test('a site whose days ClickHouse refuses does not stop the builds of other sit
 test('old slots of a site with few rows are removed', async () => {
   await insert('few', history(3));
   await build('few', 0, 3);
-  const { analytics } = opened;
-  const slots = async () =>
-    (await analytics.select<{ n: number }>("SELECT toUInt32(count()) AS n FROM visit_slots WHERE site_id = 'few'"))[0]
-      ?.n;
-  expect(await slots()).toBeGreaterThan(0);
-  await analytics.change("ALTER TABLE visit_days DELETE WHERE site_id = 'few'");
-  const nothing = (): undefined => undefined;
-  const builds = startSlotBuilds({
-    analytics,
-    registry: { erasures: () => [], expiry: nothing, replay: nothing, writersPause: nothing } as unknown as Registry,
-    ...{ ready: Promise.resolve(), logger: createLogger('silent'), metrics: createMetrics(), siteRowsMin: 1_000_000 },
-    clock: () => Date.now() + 2 * 3600_000,
-  });
-  await eventually('the slots are removed', async () => (await slots()) === 0);
+  expect(await count('visit_slots', 'few')).toBeGreaterThan(0);
+  await opened.analytics.change("ALTER TABLE visit_days DELETE WHERE site_id = 'few'");
+  const builds = startBuilds({ clock: () => Date.now() + 2 * 3600_000 });
+  await eventually('the slots are removed', async () => (await count('visit_slots', 'few')) === 0);
   await builds.close();
 });

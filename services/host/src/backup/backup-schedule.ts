@@ -41,7 +41,8 @@ export function createBackupSchedule({ to: place }: Config['backup'], metrics: B
     found(newest) {
       if (Number.isFinite(newest)) metrics.newest(newest);
     },
-    waits: (now) => nextAttemptAt !== undefined && now < nextAttemptAt,
+    // If the time of the next attempt is more than the longest pause away, the clock was set back after the failure.
+    waits: (now) => nextAttemptAt !== undefined && now < nextAttemptAt && nextAttemptAt - now <= PAUSE_MAX_MS,
     view: () => ({
       failed_attempts: failures,
       next_attempt_at: nextAttemptAt === undefined ? null : new Date(nextAttemptAt).toISOString(),
