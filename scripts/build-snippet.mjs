@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { minify } from 'terser';
 
 /** The names of internal properties, which the build may shorten. Names of options are data attributes and must stay. */
-const INTERNAL = /^(endpoints|cleanUrl|mode|path|leave|ids|visitor|hit|write|page)$/;
+const INTERNAL = /^(leave|hit|page|queue)$/;
 
 export const SNIPPET_FILES = [
   {

@@ -1,27 +1,30 @@
+// The helpers of the scripts are arrow functions, because these need fewer bytes than function declarations.
+
 /**
  * Returns the result of `run`, or undefined if it throws. In sandboxes and with some settings, browsers throw on access to
  * storage and cookies.
  */
-export function attempt<T>(run: () => T): T | undefined {
+export const attempt = <T>(run: () => T): T | undefined => {
   try {
     return run();
   } catch {
     // Returns undefined.
   }
-}
+};
 
-/** The storage of the browser for this origin. If the browser refuses access, an object in the memory of this page. */
-const storage: Record<string, string | number> = attempt(() => localStorage) || {};
+/** Values that the browser's storage refused, because it is full or because access is denied. They are lost when the page ends. */
+const refused: Record<string, string | number> = {};
 
-/** Reads a value from the storage. */
-export function kept(name: string): string {
-  return (storage[name] as string) || '';
-}
+/** Reads a value from the browser's storage for this origin. */
+export const kept = (name: string): string =>
+  (refused[name] as string) || attempt(() => localStorage[name] as string) || '';
 
-/** Writes a value to the storage. An empty text removes the value. */
-export function keep(name: string, text: string | number): void {
+/** Writes a value to the browser's storage. An empty text removes the value. */
+export const keep = (name: string, text: string | number): void => {
+  refused[name] = text;
   attempt(() => {
-    if (text) storage[name] = text;
-    else delete storage[name];
+    if (text) localStorage[name] = text;
+    else delete localStorage[name];
+    refused[name] = '';
   });
-}
+};

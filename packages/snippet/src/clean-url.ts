@@ -1,5 +1,4 @@
 /** Returns a URL without its fragment, which can contain secrets. Only the option `hash` sends it, as a part of the path. */
-export function cleanUrl(url: string): string {
+export const cleanUrl = (url: string): string =>
   // Cuts the URL at the length at which the server would cut it.
-  return url.slice(0, 4096).split('#')[0] as string;
-}
+  url.slice(0, 4096).split('#')[0] as string;

@@ -10,7 +10,7 @@ if (calls) {
   const path = () => location.pathname;
   const { weir } = createCore(
     dataset.site as string,
-    [new URL(dataset.endpoint || 'api/collect', src).href],
+    ((dataset.endpoint || 'api/collect').match(/\S+/g) as string[]).map((path) => new URL(path, src).href),
     () => 'cookieless' in dataset,
     path,
     cleanUrl,
@@ -18,6 +18,7 @@ if (calls) {
   watchHistory(path, weir.pageview);
   // The cast is needed: this object has only the methods of `WeirCore`, but `window.weir` has one type for all forms of the snippet.
   window.weir = weir as Weir;
-  for (const [method, ...args] of calls) (weir as unknown as Methods)[method]!(...args);
+  // The stub also keeps calls of methods that this script lacks. Such a call rejects only its own promise, and the browser reports it.
+  void calls.map(async ([method, ...args]) => (weir as unknown as Methods)[method]!(...args));
   weir.pageview();
 }

@@ -1,7 +1,8 @@
 import { attempt, keep, kept } from './attempt.ts';
 import { cleanUrl } from './clean-url.ts';
-import { type IsOn, matches, type Options } from './options.ts';
+import { isOn, matches, type Options } from './options.ts';
 import { QUEUE_NAME } from './queue.ts';
+import { writeVisitor } from './visitor.ts';
 import { watchClicks } from './watch-clicks.ts';
 import { watchEngagement } from './watch-engagement.ts';
 import { watchHistory } from './watch-history.ts';
@@ -30,30 +31,30 @@ const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
 /** Creates the full snippet with its options; `src`: the default of the option `src`. The caller sends the first pageview. */
 export function createWeir(given: Options, src = location.href): Weir {
-  const options = Object.assign({ src, endpoint: 'api/collect', spa: '', exclude: '', hosts: '*', query: '*' }, given);
-  const isOn: IsOn = (name) => /^(true)?$/.test(options[name] as string);
-  let cookieless = isOn('cookieless');
-  const path = (): string => location.pathname + (isOn('hash') ? location.hash : '');
+  // The defaults also replace options that are undefined.
+  const { spa = '', exclude = '', hosts = '*', query = '*' } = given;
+  let cookieless = isOn(given.cookieless);
+  const path = (): string => location.pathname + (isOn(given.hash) ? location.hash : '');
   const clean = (url: string): string =>
     cleanUrl(
-      url.replace(/\?[^#]*/, (query) =>
-        query
-          .replace(/[?&]([^=&]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + options.query, name) ? pair : ''))
+      url.replace(/\?[^#]*/, (pairs) =>
+        pairs
+          .replace(/[?&]([^=&]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + query, name) ? pair : ''))
           .replace(/^&/, '?'),
       ),
     );
 
   const core = createCore(
-    options.site,
-    options.endpoint.split(' ').map((path) => new URL(path, options.src).href),
+    given.site,
+    ((given.endpoint || 'api/collect').match(/\S+/g) as string[]).map((path) => new URL(path, given.src || src).href),
     () =>
       +kept(OFF) ||
-      (isOn('privacy') &&
+      (isOn(given.privacy) &&
       (+(navigator.doNotTrack as string) || (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)
         ? 3
-        : matches(options.exclude, path()) ||
-            matches(options.exclude, attempt(() => decodeURI(path())) as string) ||
-            !matches(options.hosts, location.hostname)
+        : matches(exclude, path()) ||
+            matches(exclude, attempt(() => decodeURI(path())) as string) ||
+            !matches(hosts.toLowerCase(), location.hostname)
           ? 4 | (cookieless as unknown as number)
           : cookieless),
     path,
@@ -61,21 +62,24 @@ export function createWeir(given: Options, src = location.href): Weir {
   );
   const weir = core.weir as Weir;
   const forget = (): void => {
-    core.visitor.write('');
+    writeVisitor('');
     keep(QUEUE_NAME, '');
     core.page.visitor_id = core.page.session_id = '';
   };
-  const endPage = isOn('engagement') && watchEngagement(core);
-  watchClicks(weir.track, clean, isOn);
-  if (isOn('spa')) {
+  const endPage = isOn(given.engagement) && watchEngagement(core);
+  watchClicks(weir.track, clean, given);
+  if (isOn(spa)) {
     watchHistory(path, () => {
       if (endPage) endPage();
       weir.pageview();
     });
   }
   weir.optOut = () => {
-    keep(OFF, 3);
+    // Full storage then has room for the opt-out.
     forget();
+    keep(OFF, 3);
+    // Drops the hits that wait.
+    core.queue.leave();
   };
   weir.optIn = () => keep(OFF, '');
   weir.setCookieless = (on) => {

@@ -10,4 +10,4 @@ export function keptCalls(): KeptCall[] | undefined {
 }
 
 /** The methods of the snippet by name. A kept call contains the name of its method, and the scripts call the method by this name. */
-export type Methods = Readonly<Record<string, (...args: unknown[]) => void>>;
+export type Methods = Readonly<Record<string, (...args: unknown[]) => unknown>>;

@@ -31,7 +31,7 @@ export interface Options {
   readonly engagement?: Switch;
   /** Paths that are never counted. */
   readonly exclude?: Globs;
-  /** The only hosts that are counted. Default: all. */
+  /** The only hosts that are counted. An internationalized domain name is written as `xn--…`. Default: all. */
   readonly hosts?: Globs;
   /** Query parameters that are sent in addition to utm_*, ref, source, via and click IDs. Default: all. */
   readonly query?: Globs;
@@ -39,13 +39,13 @@ export interface Options {
   readonly privacy?: Switch;
 }
 
-/** Says whether a switch is on. It applies the defaults. */
-export type IsOn = (name: keyof Options) => boolean;
+/** Says whether a switch is on. A switch that is undefined is off. */
+export const isOn = (value: Switch | undefined): boolean => /^(true)?$/.test(value as string);
 
-export function matches(globs: Globs | undefined, text: string): boolean {
+export const matches = (globs: Globs | undefined, text: string): boolean => {
   const pattern = (globs as string)
     .replace(/[\s,]+/g, '|')
     .replace(/[^\w|*]/g, '\\$&')
     .replace(/\*/g, '.*');
   return new RegExp(`^(${pattern})$`).test(text);
-}
+};

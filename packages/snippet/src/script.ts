@@ -1,6 +1,6 @@
 import { createWeir } from './create-weir.ts';
 import { keptCalls, type Methods } from './kept-calls.ts';
-import type { Options } from './options.ts';
+import { isOn, type Options } from './options.ts';
 
 const { dataset, src } = document.currentScript as HTMLScriptElement;
 const calls = keptCalls();
@@ -9,5 +9,5 @@ if (calls) {
   window.weir = weir;
   // The kept calls run before the first pageview, so an opt-out among them applies to it.
   for (const [method, ...args] of calls) (weir as unknown as Methods)[method]!(...args);
-  if (!/^(true)?$/.test(dataset.manual as string)) weir.pageview();
+  if (!isOn(dataset.manual)) weir.pageview();
 }

@@ -1,13 +1,29 @@
 import type { Weir } from './create-weir.ts';
-import type { KeptCall } from './kept-calls.ts';
+import type { KeptCall, Methods } from './kept-calls.ts';
 
 /** For pages that call `weir` before the deferred script has loaded: keeps the calls, in order. */
 // Browsers also set `window.weir` to an element with the ID `weir`.
 if (!window.weir?.track) {
   const q: KeptCall[] = [];
   const stub: Record<string, unknown> = { q };
-  const kept: (keyof Weir)[] = ['track', 'pageview', 'identify', 'optOut', 'optIn', 'setCookieless'];
-  for (const method of kept) stub[method] = (...args: unknown[]) => void q.push([method, ...args]);
-  stub.getVisitorId = stub.getSessionId = () => '';
+  const methods: (keyof Weir)[] = [
+    'track',
+    'pageview',
+    'identify',
+    'optOut',
+    'optIn',
+    'setCookieless',
+    'getVisitorId',
+    'getSessionId',
+  ];
+  for (const method of methods) {
+    stub[method] = (...args: unknown[]) => {
+      const weir = window.weir as unknown as Methods;
+      // A page can keep this object or its methods, and use them after the script has replaced `window.weir`.
+      if (weir !== stub) return weir[method]!(...args);
+      if (/^get/.test(method)) return '';
+      q.push([method, ...args]);
+    };
+  }
   window.weir = stub as unknown as Weir;
 }

@@ -1,4 +1,4 @@
-import type { IsOn } from './options.ts';
+import { isOn, type Options } from './options.ts';
 import type { WeirCore } from './weir.ts';
 
 interface ClickOrSubmit {
@@ -8,13 +8,19 @@ interface ClickOrSubmit {
 }
 
 /** Sends events for elements with `data-weir-event`, and for links and forms if the options say so. */
-export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, isOn: IsOn): void {
+export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, options: Options): void {
+  /** The marked element whose event this task has sent. After a click on the text of a label, the browser also clicks its control, in the same task. */
+  let clicked: Element | null;
   const look = ({ type, target: element, button }: ClickOrSubmit): void => {
     // A right click only opens a menu, so it is not counted.
     if (!element.closest || (button as number) > 1) return;
     const isForm = type === 'submit';
     const marked = element.closest(`${isForm ? 'form' : ':not(form)'}[data-weir-event]`);
-    if (marked) {
+    if (marked && marked !== clicked) {
+      clicked = marked;
+      setTimeout(() => {
+        clicked = null;
+      });
       const properties: Record<string, string> = {};
       for (const { name, value } of marked.attributes) {
         if (/^data-weir-(?!event$)/.test(name)) properties[name.slice(10)] = value;
@@ -28,7 +34,7 @@ export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) =>
         (/\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|gz|dmg|exe|mp\d)$/i.test(link.pathname)
           ? 'download'
           : link.host && link.host !== location.host && 'outbound');
-    if (name && isOn(name)) {
+    if (name && isOn(options[name])) {
       track(name, isForm ? { form: element.getAttribute('id') } : { url: cleanUrl((link as HTMLAnchorElement).href) });
     }
   };

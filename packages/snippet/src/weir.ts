@@ -1,7 +1,7 @@
 import { attempt } from './attempt.ts';
 import type { Mode } from './mode.ts';
-import { createQueue } from './queue.ts';
-import { createVisitor, type Visitor } from './visitor.ts';
+import { createQueue, type Queue } from './queue.ts';
+import { visitorIds } from './visitor.ts';
 
 export type PropertyValue = string | number | boolean | null;
 export type Properties = Readonly<Record<string, PropertyValue>>;
@@ -41,9 +41,9 @@ export interface PageHit {
 
 export interface Core {
   readonly weir: WeirCore;
-  readonly visitor: Visitor;
   /** Sends a hit of this type. `fields` replace values of the page. Without `fields` the hit is a pageview. */
   readonly hit: (type: string, fields?: object) => void;
+  readonly queue: Queue;
   /** The last pageview; empty if the page is not counted. */
   page: Partial<PageHit>;
 }
@@ -59,37 +59,35 @@ export function createCore(
   path: () => string,
   cleanUrl: (url: string) => string,
 ): Core {
-  const visitor = createVisitor();
   const queue = createQueue(endpoints, mode);
   /** Hits of a page that is not visible yet, because it is prerendered or in a background tab. They are sent when it becomes visible. */
   const unseen: (() => unknown)[] = [];
-  let isSeen: boolean | undefined;
   let referrer = cleanUrl(document.referrer);
 
-  const ids = (active?: boolean): readonly string[] => (mode() ? ['', ''] : visitor.ids(active));
-
   const hit = (type: string, fields?: object): void => {
-    const send = (): unknown => {
+    // Before a page becomes visible, it can change its path, also to or from an excluded path.
+    const before = mode() as number;
+    const url = cleanUrl(location.href);
+    const pathname = path();
+    unseen.push((): unknown => {
       // biome-ignore lint/suspicious/noAssignInExpressions: saves 3 bytes
-      if ((mode() as number) > 1) return fields || (core.page = {});
-      const url = cleanUrl(location.href);
-      if (!fields && core.page.url !== url) referrer = core.page.url || referrer;
-      const [visitor_id, session_id] = ids(true) as [string, string];
+      if (before > 1) return fields || (core.page = {});
+      if (!fields) referrer = (core.page.url !== url && core.page.url) || referrer;
+      // The mode can have changed meanwhile. After an opt-out, the queue drops this hit.
+      const [visitor_id, session_id] = (mode() as number) % 2 ? ['', ''] : visitorIds(true);
       const context: PageHit = {
         site_id: site,
         visitor_id,
         session_id,
         url,
-        pathname: path(),
+        pathname,
         referrer,
         screen_width: screen.width,
         screen_height: screen.height,
       };
       if (!fields) core.page = context;
       queue.send(attempt(() => JSON.stringify(Object.assign(context, fields, { type }))));
-    };
-    if (isSeen) send();
-    else unseen.push(send);
+    });
   };
 
   const weir: WeirCore = {
@@ -111,16 +109,17 @@ export function createCore(
       }
       hit('identify', { identity: Object.assign(identity, proof, { user_id }) });
     },
-    getVisitorId: () => ids()[0] as string,
-    getSessionId: () => ids()[1] as string,
+    getVisitorId: () => (mode() ? '' : visitorIds()[0]),
+    getSessionId: () => (mode() ? '' : visitorIds()[1]),
   };
 
   const see = (): void => {
     if (document.hidden) queue.leave();
     else {
-      isSeen = true;
       queue.send();
-      unseen.splice(0).map((send) => send());
+      unseen.splice(0).map((hit) => hit());
+      // From now on, each hit is sent at once.
+      unseen.push = (hit) => hit() as number;
     }
   };
   // Since 2021 all browsers also fire this event when the page is left.
@@ -129,7 +128,7 @@ export function createCore(
   addEventListener('pagehide', queue.leave);
   // A page that returns from the back/forward cache is a new pageview, if it was a pageview before (see the option `manual`).
   addEventListener('pageshow', (event) => event.persisted && core.page.url && weir.pageview());
-  const core: Core = { weir, visitor, hit, page: {} };
+  const core: Core = { weir, hit, queue, page: {} };
   see();
   return core;
 }
