@@ -114,11 +114,34 @@ async function readRows(isNewLog) {
     isEmpty = false;
     const { key, value } = JSON.parse(line);
     if (typeof key !== 'string' || typeof value !== 'string') fail(`not a row of a registry: ${line.slice(0, 100)}`);
-    if (!isNewLog || !key.startsWith(OF_LOG)) rows.push({ key, value });
+    if (!isNewLog) rows.push({ key, value });
+    else if (!key.startsWith(OF_LOG)) rows.push({ key, value: inNewLog(key, value) });
   }
   if (isEmpty)
     fail('the input has no rows: check that `dump` ended with exit code 0, and give its output as the standard input');
   return rows;
+}
+
+/**
+ * Removes offsets of the former log from an open erasure and from an expiry. The new log can have fewer records, so an erasure would wait for these
+ * offsets without end, and an expiry would treat records of the new log as old ones. `at`: with the time 0, the expiry does not rely on the
+ * deduplication token of its last insert, because more records of the former log belong to its chunk now.
+ */
+function inNewLog(key, value) {
+  if (key.startsWith('erasure/')) {
+    const erasure = JSON.parse(value);
+    if (erasure.phase === 'done') return value;
+    if (erasure.ends !== undefined) erasure.ends = [];
+    if (erasure.archiveEnds !== undefined) erasure.archiveEnds = {};
+    return JSON.stringify(erasure);
+  }
+  if (key.startsWith('expiry/')) {
+    const expiry = JSON.parse(value);
+    expiry.ends = expiry.ends.map(() => 0);
+    if (expiry.chunk !== undefined) expiry.chunk.at = 0;
+    return JSON.stringify(expiry);
+  }
+  return value;
 }
 
 async function restore(rows) {

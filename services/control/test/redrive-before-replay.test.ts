@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AdminDeps } from '@weir/control/control-deps';
 import { letterRecord } from '@weir/control/dead-letters/letter-record';
+import { startReplay } from '@weir/control/replay/replays-route';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { eventually } from '@weir/testkit/eventually';
@@ -99,4 +100,26 @@ test('a swap is refused if a letter was redriven after its replay had begun', as
   const { phase, refusal } = (await weir.current()).body.data;
   expect([phase, refusal]).toEqual(['follow', expect.stringContaining('redriven')]);
   expect(await stored('late')).toBe(1);
+});
+
+test('no replay begins if an expiry has begun while the start waited for a redrive', async () => {
+  const deps = {
+    ...weir,
+    randomBytes,
+    async runRedrive<T>(task: () => Promise<T>): Promise<T> {
+      const { registry, clock } = weir;
+      const expiry = {
+        siteIds: ['nowhere'],
+        before: {},
+        startedAt: clock(),
+        phase: 'deleting',
+        ends: [0, 0, 0, 0],
+      } as const;
+      await registry.putExpiry({ expiryId: 'meanwhile', ...expiry });
+      return task();
+    },
+  } as unknown as AdminDeps;
+  const reply = await startReplay(deps, { body: { value: { from: 'raw' } } } as never);
+  expect([reply.status, weir.registry.replay()]).toEqual([409, undefined]);
+  await eventually('the end of the expiry', () => weir.registry.expiry() === undefined);
 });

@@ -59,29 +59,32 @@ async function expectRedriven(): Promise<void> {
 
 test('after the redrive, before any replay', expectRedriven);
 
-test.each(['raw', 'enriched'])('a replay from %s makes the same rows, also after its swap', async (from) => {
-  const before = await weir.analytics.select(LETTERS);
-  const { status, body } = await weir.call('POST', '/replays', { from });
-  expect([status, body]).toEqual([201, expect.anything()]);
-  await weir.follows();
-  const differing = await weir.analytics.select(
-    `SELECT raw_partition, raw_offset, outcome, source, reason, detail, count() AS n FROM (
+test.each([{ from: 'raw' }, { from: 'raw', site_id: 'shop' }, { from: 'enriched' }])(
+  'a replay %j makes the same rows, also after its swap',
+  async (asked) => {
+    const before = await weir.analytics.select(LETTERS);
+    const { status, body } = await weir.call('POST', '/replays', asked);
+    expect([status, body]).toEqual([201, expect.anything()]);
+    await weir.follows();
+    const differing = await weir.analytics.select(
+      `SELECT raw_partition, raw_offset, outcome, source, reason, detail, count() AS n FROM (
        SELECT *, 0 AS side FROM weir.records UNION ALL SELECT *, 1 AS side FROM weir_shadow.records)
      GROUP BY raw_partition, raw_offset, outcome, source, reason, detail HAVING n != 2 ORDER BY ALL LIMIT 20`,
-  );
-  expect(differing).toEqual([]);
-  expect(await weir.digests('weir_shadow')).toEqual(await weir.digests('weir'));
-  const { changes, versions } = await weir.diff();
-  expect([changes, versions]).toEqual([[], []]);
-  // No letter is redriven while there is a replay.
-  expect((await weir.call('POST', '/dead-letters/redrive', {})).status).toBe(409);
+    );
+    expect(differing).toEqual([]);
+    expect(await weir.digests('weir_shadow')).toEqual(await weir.digests('weir'));
+    const { changes, versions } = await weir.diff();
+    expect([changes, versions]).toEqual([[], []]);
+    // No letter is redriven while there is a replay.
+    expect((await weir.call('POST', '/dead-letters/redrive', {})).status).toBe(409);
 
-  expect((await weir.call('POST', '/replays/current/swap')).status).toBeLessThan(300);
-  await eventually('the swap', async () => (await weir.current()).body.data.phase === 'swapped');
-  await weir.settled();
-  expect(await weir.analytics.select(LETTERS)).toEqual(before);
-  await expectRedriven();
-});
+    expect((await weir.call('POST', '/replays/current/swap')).status).toBeLessThan(300);
+    await eventually('the swap', async () => (await weir.current()).body.data.phase === 'swapped');
+    await weir.settled();
+    expect(await weir.analytics.select(LETTERS)).toEqual(before);
+    await expectRedriven();
+  },
+);
 
 test('after the replays, a letter that was redriven is not redriven again', async () => {
   const letters = await weir.analytics.select<{ id: string }>(

@@ -26,9 +26,12 @@ test('the first record of a redriven dead letter keeps the row of its dead lette
   );
   const rows = await readRedrivenRows({ analytics: opened.analytics, live: 'weir' } as never);
   const row = { rawOffset: 0, version: RECORDS_COLUMNS_VERSION, receivedAt: 0, line: Buffer.from('a row') };
-  const line = JSON.parse(Buffer.from(rows.line('log-1', 0, row)).toString()) as unknown[];
+  const stored = rows.row('log-1', 0, row);
+  const line = JSON.parse(Buffer.from(stored.line).toString()) as unknown[];
   const values = Object.fromEntries(RECORDS_COLUMNS.map((column, nth) => [column, line[nth]]));
+  expect(values.received_at).toBe(stored.receivedAt);
   expect(values).toMatchObject({ outcome: 'dead', reason: 'step_failed', raw_offset: 0, detail: detail('enricher') });
-  expect(rows.line('log-1', 0, { ...row, rawOffset: 1 })).toBe(row.line);
+  const other = { ...row, rawOffset: 1 };
+  expect(rows.row('log-1', 0, other)).toBe(other);
   expect([0, 1, 2].map((offset) => rows.isHidden('log-1', 0, offset))).toEqual([true, false, false]);
 });

@@ -10,11 +10,8 @@ import type { ReplayedRow } from '../replay/replay-scope.ts';
  * that does not know of the replay yet can nevertheless append a redriven record. `countStoredTwice` finds this before the swap.
  */
 export interface RedrivenRows {
-  /**
-   * The line that a replay stores for this row. If the live tables have a redriven dead letter for the record of the row, it is the line of the dead
-   * letter, otherwise the line of the row.
-   */
-  line(logId: string, partition: number, row: ReplayedRow): Uint8Array;
+  /** The row that a replay stores: the dead letter, if the live tables have a redriven one for the record of the row, otherwise the row itself. */
+  row(logId: string, partition: number, row: ReplayedRow): ReplayedRow;
   /** True if the enricher of a replay must skip this record, because the live enricher failed on it and it was redriven. */
   isHidden(logId: string, partition: number, rawOffset: number): boolean;
 }
@@ -48,10 +45,10 @@ export async function readRedrivenRows({
     rows.map((row) => [keyOf(row.log_id, Number(row.raw_partition), Number(row.raw_offset)), row]),
   );
   return {
-    line(logId, partition, { rawOffset, version, line }) {
-      if (byPlace.size === 0) return line;
-      const row = byPlace.get(keyOf(logId, partition, rawOffset));
-      return row === undefined ? line : lineOf(row, version);
+    row(logId, partition, row) {
+      if (byPlace.size === 0) return row;
+      const dead = byPlace.get(keyOf(logId, partition, row.rawOffset));
+      return dead === undefined ? row : { ...row, receivedAt: Number(dead.received), line: lineOf(dead, row.version) };
     },
     isHidden: (logId, partition, rawOffset) =>
       byPlace.size > 0 && byPlace.get(keyOf(logId, partition, rawOffset))?.stage === 'enricher',

@@ -8,6 +8,9 @@ interface Device {
   readonly changes: readonly (readonly [since: number | string, isErased: boolean | number])[];
 }
 
+/** The maximum number of periods in one entry. A device with more periods has several entries, because an entry is in one row of the registry. */
+const SPANS_PER_ENTRY_MAX = 1_000;
+
 /**
  * Finds further entries for the tombstone (docs/glossary.md) of erased users: their payment customers, and their devices, which are the visitors that
  * were linked to them. If other users also used a device, the entry is limited to the times at which the device belonged to an erased user, by the
@@ -28,11 +31,19 @@ export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: To
     { siteId },
   );
   return [
-    ...devices.map(({ visitor_id, changes }) =>
-      entryOf('d', erasureHash(salt, siteId, 'd', visitor_id), spansOf(changes)),
+    ...devices.flatMap(({ visitor_id, changes }) =>
+      entriesOf(erasureHash(salt, siteId, 'd', visitor_id), spansOf(changes)),
     ),
     ...customers.map((customer) => entryOf('c', erasureHash(salt, siteId, 'c', customer.payment_customer_id))),
   ];
+}
+
+function entriesOf(device: string, spans: readonly Span[]): readonly string[] {
+  const entries = [entryOf('d', device, spans.slice(0, SPANS_PER_ENTRY_MAX))];
+  for (let from = SPANS_PER_ENTRY_MAX; from < spans.length; from += SPANS_PER_ENTRY_MAX) {
+    entries.push(entryOf('d', device, spans.slice(from, from + SPANS_PER_ENTRY_MAX)));
+  }
+  return entries;
 }
 
 /** Returns the periods in which the device belonged to an erased user. An empty list stands for all times. */

@@ -5,7 +5,10 @@ export const SETTLE_MS = 5000;
 
 export type AppendHits = 'stored' | 'refused' | 'unknown';
 
-/** Appends those rows of a dump that the site does not have yet. A row that is in several dumps is therefore stored once. */
+/**
+ * Appends those rows of a dump that the site does not have yet, except rows of erased persons. A row that is in several dumps is therefore stored
+ * once.
+ */
 export interface RestoredRows {
   /**
    * Resolves with the number of appended rows, or with the reason why it is not certain that all are in the log. `behind`: the tables do not

@@ -62,7 +62,7 @@ function openDesk({ tables, clock, ...deps }: ImportDeskDeps, { fence, run }: Im
   };
   return {
     importLeases: createImportLeases(clock),
-    restoredRows: createRestoredRows({ eventLog, tables, clock }),
+    restoredRows: createRestoredRows({ eventLog, registry, tables, clock }),
     eventLog,
     registry,
     run,

@@ -1,5 +1,8 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
+import { erasableRow } from '@weir/domain/dump/erasable-row';
+import { createErasures } from '@weir/domain/erasure/erases';
 import type { EventLog } from '@weir/ports/event-log';
+import type { Registry } from '@weir/ports/registry';
 import { createMutex, type RunExclusive } from '../registry/mutex.ts';
 import { rowsBetween } from '../rows-between.ts';
 import type { SteadyTables } from '../steady-tables.ts';
@@ -9,6 +12,7 @@ import { waitUntilStored } from './wait-until-stored.ts';
 
 export interface RestoredRowsDeps {
   readonly eventLog: EventLog;
+  readonly registry: Pick<Registry, 'tombstones'>;
   readonly tables: SteadyTables;
   readonly clock: () => number;
 }
@@ -36,7 +40,8 @@ interface SiteRows {
 }
 
 export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
-  const { tables, clock } = deps;
+  const { registry, tables, clock } = deps;
+  const erasures = createErasures((siteId) => registry.tombstones(siteId));
   const sites = new Map<string, SiteRows>();
 
   function rowsOf(siteId: string): SiteRows {
@@ -72,7 +77,10 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
     const { unconfirmed } = site;
     const stored = await storedIds(tables, siteId, rows);
     const missing = new Map<string, DumpedRow>();
+    const erases = erasures(siteId);
     for (const row of rows) {
+      // The enricher would give these rows the outcome `erased`. But their raw records would come into the archive after the erasure.
+      if (erases?.record(erasableRow(siteId, row))) continue;
       if (!stored.has(row.eventId) && !unconfirmed.has(row.eventId)) missing.set(row.eventId, row);
     }
     // If the append rejects, `unconfirmed` stays undefined, because the rows may be in the log.

@@ -9,6 +9,7 @@ import { type RedrivenRows, readRedrivenRows } from '../dead-letters/redriven-ro
 import { createRowEraser, startedAt } from './erased-rows-of-log.ts';
 import { rawOffsetOf } from './plan-replay.ts';
 import { createRawLog, isOfRun } from './raw/raw-log.ts';
+import { type HasNoSite, readRowsWithoutSite } from './raw/rows-without-site.ts';
 import type { ReplayGate } from './replay-gate.ts';
 import { createReplayLog } from './replay-log.ts';
 import { readsRaw, runOf } from './replay-progress.ts';
@@ -61,9 +62,11 @@ export async function startFiller(
   gate: ReplayGate,
 ): Promise<RunningConsumer> {
   const redriven = await readRedrivenRows(deps.shadow);
-  if (!readsRaw(replay, state)) return startWriter(deps, replay, state, gate, redriven);
-  const { eventLog, raw, clock } = deps;
+  if (!readsRaw(replay, state)) return startWriter(deps, replay, state, gate, { redriven, hasNoSite: () => false });
+  const { eventLog, raw, clock, shadow } = deps;
   const { starts } = state;
+  const isOfSite = replay.request.siteId !== undefined;
+  const hasNoSite = isOfSite ? await readRowsWithoutSite(shadow, eventLog.logId, starts) : () => false;
   const enricher = await raw.startEnricher({
     eventLog: createRawLog({
       eventLog,
@@ -76,7 +79,7 @@ export async function startFiller(
     }),
     firstRawOffset: (partition) => starts[partition]?.rawOffset ?? 0,
   });
-  const writer = await startWriter(deps, replay, state, gate, redriven).catch(async (error: unknown) => {
+  const writer = await startWriter(deps, replay, state, gate, { redriven, hasNoSite }).catch(async (error: unknown) => {
     await enricher.close();
     throw error;
   });
@@ -95,7 +98,7 @@ function startWriter(
   replay: Replay,
   state: ReplayState,
   gate: ReplayGate,
-  redriven: RedrivenRows,
+  { redriven, hasNoSite }: { readonly redriven: RedrivenRows; readonly hasNoSite: HasNoSite },
 ): Promise<RunningConsumer> {
   const { request } = replay;
   const { starts } = state;
@@ -120,9 +123,11 @@ function startWriter(
       highestRawOffset: (logId, partition) => highestReplayed(shadow, logId, partition, startOf(partition), request),
     },
     firstRawOffset: (partition) => startOf(partition).rawOffset,
-    lineOf(partition, row) {
-      if (!takesRow(row, startOf(partition), request)) return undefined;
-      return erased({ ...row, line: redriven.line(eventLog.logId, partition, row) });
+    lineOf(partition, read) {
+      // The scope is compared with the row that is stored: without its bytes (raw-log.ts), a redriven record has no site.
+      const row = redriven.row(eventLog.logId, partition, read);
+      if (hasNoSite(partition, row.rawOffset) || !takesRow(row, startOf(partition), request)) return undefined;
+      return erased(row);
     },
     expectsMore: gate.expectsMore,
   });

@@ -8,6 +8,7 @@ import {
   type ReplayWish,
   UNDO_WITHIN_MS,
 } from '@weir/domain/registry/replay';
+import type { Registry } from '@weir/ports/registry';
 import { assertNoUnknownSegments } from '@weir/runtime/archive/unknown-segments';
 import type { AdminDeps } from '../control-deps.ts';
 import { accepted, busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
@@ -57,11 +58,16 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
   const refusal = request.from === 'archive' ? await archiveProblem(deps) : undefined;
   if (refusal !== undefined) return conflict(refusal);
   if (body.value.dry_run) return ok(await dryRun(deps, request));
-  if (registry.replay() !== undefined) return conflict(EXISTS);
-  if (registry.erasures().some(({ phase }) => phase !== 'done')) return conflict(ERASING);
-  if (registry.expiry() !== undefined) return conflict(EXPIRING);
-  // A redrive of dead letters (docs/glossary.md) that runs in this process ends first: its records must be in the tables when the replay begins.
-  await deps.runRedrive(() => registry.putReplayRequest(request));
+  const refused =
+    otherWork(registry) ??
+    // A redrive of dead letters (docs/glossary.md) that runs in this process ends first: its records must be in the tables when the replay begins.
+    // Other work can begin meanwhile.
+    (await deps.runRedrive(async () => {
+      const begun = otherWork(registry);
+      if (begun === undefined) await registry.putReplayRequest(request);
+      return begun;
+    }));
+  if (refused !== undefined) return conflict(refused);
   const first = registry.replay();
   // Another process has started a replay at the same time, and its request came first in the log.
   if (first?.request.replayId !== request.replayId) {
@@ -69,6 +75,13 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
     return conflict(EXISTS);
   }
   return created(await replayView(deps, first));
+}
+
+/** Returns why no replay can begin now, or undefined if one can. */
+function otherWork(registry: Registry): string | undefined {
+  if (registry.replay() !== undefined) return EXISTS;
+  if (registry.erasures().some(({ phase }) => phase !== 'done')) return ERASING;
+  return registry.expiry() === undefined ? undefined : EXPIRING;
 }
 
 export async function readReplay(deps: AdminDeps): Promise<Reply> {

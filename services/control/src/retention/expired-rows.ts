@@ -58,11 +58,12 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
     for (const place of chunks.filter((one) => one.month === month)) {
       const last = work.lastBegun();
       const isLast = last?.token === token && inOrder(place, last) === 0;
+      const isBefore = last?.token === token && last.month === month && inOrder(place, last) < 0;
       // An earlier attempt has inserted the rows `expired` of all chunks before `last`. The records of these chunks are deleted below, with the rest
-      // of the month.
-      if (last?.token === token && last.month === month && inOrder(place, last) < 0) continue;
-      const chunk = isLast ? last : { ...place, token, at: work.clock() };
-      if (!isLast) await work.begin(chunk);
+      // of the month. A row `expired` is missing only if, since then, the tables were restored from a backup or a new log was begun.
+      if (isBefore && !(await lacksRows(work, rows, place))) continue;
+      const chunk = isLast ? last : { ...place, token, at: isBefore ? 0 : work.clock() };
+      if (!isLast && !isBefore) await work.begin(chunk);
       await putChunk(work, rows, chunk);
     }
     const removed = kind === 'events' ? condition : replacedIdentifies(database, month);
@@ -95,12 +96,26 @@ export async function endInterrupted(
   await change(`ALTER TABLE ${database}.records DELETE IN PARTITION ${month} WHERE ${leaving}`);
 }
 
+function rowsIn({ month, logId, partition, nth }: Place): string {
+  return `log_id = '${logId}' AND raw_partition = ${partition} AND toYYYYMM(received_at) = ${month}
+    AND raw_offset >= ${nth * CHUNK_OFFSETS} AND raw_offset < ${(nth + 1) * CHUNK_OFFSETS}`;
+}
+
+/** Whether the chunk has a record without a row `expired`. */
+async function lacksRows({ analytics }: ExpireRows, { database, condition }: ExpiredRows, chunk: Place) {
+  const records = `${database}.records WHERE ${rowsIn(chunk)}`;
+  const found = await analytics.select(
+    `SELECT 1 FROM ${records} AND ${condition}
+     AND raw_offset NOT IN (SELECT raw_offset FROM ${records} AND outcome = 'expired') LIMIT 1`,
+  );
+  return found.length > 0;
+}
+
 async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk): Promise<void> {
   const { analytics, change, clock, startedAt } = work;
   const { database, condition, kind, sites } = rows;
   const { token, month, logId, partition, nth, at } = chunk;
-  const place = `log_id = '${logId}' AND raw_partition = ${partition} AND toYYYYMM(received_at) = ${month}
-    AND raw_offset >= ${nth * CHUNK_OFFSETS} AND raw_offset < ${(nth + 1) * CHUNK_OFFSETS}`;
+  const place = rowsIn(chunk);
   const kept = 'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
   const insert = (further: string): string =>
     `INSERT INTO ${database}.expirations (${kept}, happened_at, expired_as)

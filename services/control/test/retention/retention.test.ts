@@ -235,3 +235,30 @@ test('an insert that was interrupted long ago is completed: its token is forgott
   expect(outcomes).toContainEqual({ outcome: 'expired', reason: 'events', n: 8 });
   expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true, totals: { erasing: 0 } });
 });
+
+test('an expiry that is continued after a restore of the tables inserts its rows again', async () => {
+  const before = NOW - 10 * DAY_MS;
+  const old = `site_id = 'kept' AND received_at < fromUnixTimestamp64Milli(${before}) AND outcome = 'row'`;
+  const [first] = await rows(
+    `SELECT toYYYYMM(received_at) AS month, toString(log_id) AS log, raw_partition AS part, intDiv(raw_offset, 100000) AS nth
+     FROM records WHERE ${old} GROUP BY ALL ORDER BY ALL LIMIT 1`,
+  );
+  // The registry names a later chunk. So before the restore, the tables had the rows `expired` of the first chunk.
+  const last = { month: Number(first?.month), logId: String(first?.log), partition: Number(first?.part) };
+  await weir.registry.putExpiry({
+    expiryId: 'restored',
+    siteIds: ['kept'],
+    before: { events: before },
+    startedAt: NOW,
+    phase: 'deleting',
+    ends: [1_000_000, 1_000_000, 1_000_000, 1_000_000],
+    chunk: { ...last, nth: Number(first?.nth) + 1, token: 'restored:weir:events', at: Date.now() },
+    worker: { id: 'ended', at: NOW },
+  });
+  await weir.restartRetention();
+  await eventually('the end of the expiry', () => weir.registry.expiry() === undefined);
+  expect(await weir.count(`SELECT count() AS n FROM records WHERE ${old}`)).toBe(0);
+  const { outcomes, books } = await contents('kept');
+  expect(books).toEqual(outcomes);
+  expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true, totals: { erasing: 0 } });
+});

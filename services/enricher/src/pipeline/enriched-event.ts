@@ -100,7 +100,7 @@ export interface DecodedEvent {
  * row as JSON. These texts are cached.
  */
 export interface EnrichedEvent extends DecodedEvent {
-  /** For a row of a dump, the step `restore-dumped` sets this to the original time of receipt. */
+  /** For a row of a dump, the step `drop-erased` or `restore-dumped` sets this to the original time of receipt. */
   receivedAt: number;
   /** The client IP, decrypted by the step `open-address`. The row encoder cannot read this field: see `StoredEvent`. */
   ip: string;

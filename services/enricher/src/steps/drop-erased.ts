@@ -1,6 +1,6 @@
+import { erasableRow } from '@weir/domain/dump/erasable-row';
 import { customerIdOf } from '@weir/domain/erasure/erase-line';
 import { createErasures } from '@weir/domain/erasure/erases';
-import type { JsonObject } from '@weir/domain/json/json';
 import type { Registry } from '@weir/ports/registry';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
@@ -16,12 +16,9 @@ export function createDropErased(registry: Registry): Step {
     const { siteId, dumped } = event;
     const erases = erasures(siteId);
     if (erases === undefined) return false;
-    // A dump is a file with exported rows. For its rows, the original time of receipt counts, so importing a dump does not restore an erased person.
-    const { receivedAt, timestamp, visitorId, userId } = dumped ?? event;
-    const isIdentify = dumped === undefined ? event.identity !== undefined : dumped.outcome === 'identify';
-    const properties =
-      dumped === undefined ? event.properties : (JSON.parse(String(dumped.values.properties)) as JsonObject);
-    const customerId = isIdentify ? '' : customerIdOf(properties);
+    if (dumped !== undefined) return erases.record(erasableRow(siteId, dumped));
+    const { receivedAt, timestamp, visitorId, userId } = event;
+    const customerId = event.identity === undefined ? customerIdOf(event.properties) : '';
     return erases.record({ siteId, receivedAt, timestamp, visitorId, userId, customerId });
   }
 
@@ -34,7 +31,10 @@ export function createDropErased(registry: Registry): Step {
     apply(event) {
       // The step `put-visitor` can have replaced the visitor ID by that of the day before, so the record is checked again with this ID.
       const changed = event.previousVisitorId !== '' && event.visitorId === event.previousVisitorId;
-      return event.erased || (changed && isErased(event)) ? { outcome: 'erased' } : undefined;
+      if (!event.erased && !(changed && isErased(event))) return undefined;
+      // A row of a dump that was erased after its import has this time in the tables, so a replay must give it the same time.
+      if (event.dumped !== undefined) event.receivedAt = event.dumped.receivedAt;
+      return { outcome: 'erased' };
     },
   };
 }

@@ -120,8 +120,8 @@ test('a row that was received before its erasure is not taken back, whenever the
   await weir.registry.putTombstone(tombstone);
   const later = { ...ROW, received_at: BEFORE + 2 };
   const lines = await weir.enrich(dumped(ROW), dumped(later));
-  expect(lines.map((line) => [line.outcome, line.pathname])).toEqual([
-    ['erased', ''],
-    ['row', ROW.pathname],
+  expect(lines.map((line) => [line.outcome, line.pathname, line.received_at])).toEqual([
+    ['erased', '', BEFORE],
+    ['row', ROW.pathname, BEFORE + 2],
   ]);
 });

@@ -120,7 +120,7 @@ async function readRun(
     firstRawOffset: () => rawFrom,
     lineOf(_, row) {
       if (!takesRow(row, start, request)) return undefined;
-      return erased({ ...row, line: redriven.line(run.logId, run.partition, row) });
+      return erased(redriven.row(run.logId, run.partition, row));
     },
     // The writer need not wait longer for full batches: it reads only one partition, so a batch fills quickly.
     expectsMore: () => false,
