@@ -124,8 +124,8 @@ async function readRows(isNewLog) {
 
 /**
  * Removes offsets of the former log from an open erasure and from an expiry. The new log can have fewer records, so an erasure would wait for these
- * offsets without end, and an expiry would treat records of the new log as old ones. `at`: with the time 0, the expiry does not rely on the
- * deduplication token of its last insert, because more records of the former log belong to its chunk now.
+ * offsets without end. An expiry would also apply to records of the new log below these offsets. With the time 0 in `at`, the expiry does not rely on
+ * the deduplication token of its last insert: without the offsets, more records of the former log belong to the chunk.
  */
 function inNewLog(key, value) {
   if (key.startsWith('erasure/')) {

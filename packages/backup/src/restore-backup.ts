@@ -32,7 +32,7 @@ export async function restoreBackup<T>(
   },
 ): Promise<{ readonly snapshot: Snapshot; readonly finished: T }> {
   const { into } = options;
-  // The mode of a data folder (data-folder.ts): Weir later writes files with visitor IDs into it.
+  // Only the owner can enter a data folder (data-folder.ts), because its files contain data of visitors.
   await mkdir(into, { recursive: true, mode: 0o700 });
   if ((await readdir(into)).length > 0) {
     throw new DependencyError(

@@ -15,7 +15,7 @@ test('a link to the same page without the fragment adds an entry to the history;
   expect(changes).toEqual(['push /dashboard/sites/s/people', 'replace /dashboard/sites/s/people']);
 });
 
-test('what the address says about the report is kept after a `?` in a value', async () => {
+test('the parameters of an address are read, also those after a `?` in a value; an unknown interval is ignored', async () => {
   const { render } = await bundlePages('behaviour/retention-page.tsx');
   const asked = (query: string) => render('RetentionPage', `/dashboard/sites/s/retention?${query}`, {}, {}).asked;
   const cohorts = (query: object) => ['cohorts', { site_id: 's' }, query];

@@ -72,7 +72,7 @@ test.each([
   expect(valuesOf(texts, dimension, text, known)).toEqual(values);
 });
 
-test('only a filter on a language waits for all values, because one name can be the name of several languages with a region', () => {
+test('only a filter on a language waits for the values of the period, because one name can belong to several values', () => {
   const values = (dimension: string, text: string) => valuesOf(texts, dimension, text, undefined);
   expect(values('language', 'German')).toBeUndefined();
   expect([values('language', ''), values('country', 'germany'), values('page', '/')]).toEqual([[''], ['DE'], ['/']]);

@@ -5,7 +5,7 @@ const event = (event_id: string, timestamp: string, session_id = '') => ({
   ...{ properties: {}, value: null, bot: '' },
 });
 
-test('each heading has a date with its year, and events without a visit have the date of their own day above them', async () => {
+test('each heading has a date with the year, and each day of events without a visit has its own heading', async () => {
   const { render } = await bundlePages('people/person-timeline.tsx');
   const visit = {
     session_id: 'v',

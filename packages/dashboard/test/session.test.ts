@@ -21,7 +21,7 @@ test.each([
   const client = new QueryClient();
   client.setQueryData(['stats'], {});
   renderToStaticMarkup(createElement(QueryClientProvider, { client }, createElement(Probe)));
-  // The page shows the error of another status.
+  // For other statuses, `signOut` rejects, and the page shows the error.
   await signOut(false).catch(() => undefined);
   if (client.getQueryData(['stats']) !== undefined) stored.add('stats');
   client.clear();

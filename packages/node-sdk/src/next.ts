@@ -22,7 +22,7 @@ export function visitOf(weir: Weir, request: Request, { ip }: RequestVisitOption
 
 /**
  * Wraps a Next route handler or middleware: flushes its calls before the runtime can stop, also if the handler throws. If the context has no
- * `waitUntil`, the answer waits for the calls that were queued while the handler ran.
+ * `waitUntil`, the answer waits for the calls that were queued while the handler ran, but for at most two seconds.
  */
 export function withWeir<FetchRequest extends Request, Context, Answer>(
   weir: Weir,

@@ -30,7 +30,7 @@ export interface Outbox {
    * only for calls that were added later.
    */
   flush(after?: number): Promise<void>;
-  /** Passes a call that is not sent to `onError`. */
+  /** Passes an undelivered call to `onError`. */
   report(undelivered: Undelivered): Promise<void>;
   close(withinMs: number): Promise<number>;
 }
@@ -103,7 +103,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** Resolves each flush that waits for no other calls than these, and all flushes if the outbox is closed. */
+  /** Removes the settled calls from all flushes. Resolves each flush that then has no calls, and all flushes if the outbox is closed. */
   function wakeFlushes(settled: readonly QueuedCall[]): void {
     for (const flushing of flushes) {
       for (const call of settled) flushing.calls.delete(call);

@@ -8,7 +8,7 @@ import type { Weir } from './weir.ts';
 export interface Visit {
   /** The visitor ID in the snippet's cookie; empty in cookieless mode or without the cookie. */
   readonly visitorId: string;
-  /** The session ID in this cookie; also empty if the last hit of the session was more than 30 minutes ago. */
+  /** The session ID in the snippet's cookie; empty in cookieless mode, without the cookie, or if the last hit was more than 30 minutes ago. */
   readonly sessionId: string;
   track(name: string, fields?: EventFields): boolean;
   /** Queues an identity of the visitor. Returns false also if the request has no visitor ID. */

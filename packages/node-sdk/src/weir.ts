@@ -62,7 +62,7 @@ export class Weir {
     const body = toEventBody(name, fields, fields.idempotencyKey || id, this.#clock());
     const call: QueuedCall = { id, kind: 'event', body };
     if (typeof fields.value === 'number' && !Number.isFinite(fields.value)) {
-      // JSON has no such numbers: the body has null, and Weir would accept it as an event without a value.
+      // JSON has no such numbers: the body has null, so Weir would accept the event without its value.
       void this.#outbox.report({ call, reason: `value must be a finite number, not ${fields.value}` });
       return false;
     }

@@ -34,7 +34,7 @@ export interface ShadowTables {
 const DATABASE_CHARS_MAX = 64;
 const SUFFIX = '_shadow';
 
-/** The name of the database with the shadow tables of this database. Like the name of a live database, it has at most 64 characters. */
+/** Returns the name of the database that has the shadow tables of the database `live`. It has at most 64 characters. */
 export function shadowDatabase(live: string): string {
   return `${live.slice(0, DATABASE_CHARS_MAX - SUFFIX.length)}${SUFFIX}`;
 }

@@ -18,7 +18,7 @@ if (calls) {
   watchHistory(path, weir.pageview);
   // The cast is needed: this object has only the methods of `WeirCore`, but `window.weir` has one type for all forms of the snippet.
   window.weir = weir as Weir;
-  // The stub also keeps calls of methods that this script lacks. Such a call rejects only its own promise, and the browser reports it.
+  // The stub also keeps calls of methods that this script lacks. Such a call throws: only its own promise rejects, and the browser reports the error.
   void calls.map(async ([method, ...args]) => (weir as unknown as Methods)[method]!(...args));
   weir.pageview();
 }

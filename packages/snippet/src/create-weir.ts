@@ -75,10 +75,10 @@ export function createWeir(given: Options, src = location.href): Weir {
     });
   }
   weir.optOut = () => {
-    // Full storage then has room for the opt-out.
+    // `forget` comes first, so that full storage has room for the opt-out.
     forget();
     keep(OFF, 3);
-    // Drops the hits that wait.
+    // After an opt-out, `leave` drops the waiting hits.
     core.queue.leave();
   };
   weir.optIn = () => keep(OFF, '');

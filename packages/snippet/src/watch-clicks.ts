@@ -9,7 +9,10 @@ interface ClickOrSubmit {
 
 /** Sends events for elements with `data-weir-event`, and for links and forms if the options say so. */
 export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, options: Options): void {
-  /** The marked element whose event this task has sent. After a click on the text of a label, the browser also clicks its control, in the same task. */
+  /**
+   * The marked element whose event was sent in the present task. After a click on the text of a label, the browser also clicks the label's control in
+   * the same task, and this click must not send the event again.
+   */
   let clicked: Element | null;
   const look = ({ type, target: element, button }: ClickOrSubmit): void => {
     // A right click only opens a menu, so it is not counted.

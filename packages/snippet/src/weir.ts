@@ -65,7 +65,7 @@ export function createCore(
   let referrer = cleanUrl(document.referrer);
 
   const hit = (type: string, fields?: object): void => {
-    // Before a page becomes visible, it can change its path, also to or from an excluded path.
+    // These values are read now, because a page can change its path before it becomes visible, also to or from an excluded path.
     const before = mode() as number;
     const url = cleanUrl(location.href);
     const pathname = path();

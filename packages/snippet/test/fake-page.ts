@@ -9,7 +9,7 @@ interface PageState {
   readonly isHidden?: boolean;
   /** Attributes of the script tag, without `data-`. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** How many chars of values local storage accepts. */
+  /** The maximum length of all values in local storage together. */
   readonly storageCharsMax?: number;
 }
 
@@ -45,7 +45,7 @@ export async function bundleScript(file: string): Promise<Script> {
     write: false,
     format: 'iife',
     globalName: 'exported',
-    // Async functions then use the global `Promise`.
+    // esbuild then replaces async functions by functions that use the global `Promise`, which is `PagePromise`.
     supported: { 'async-await': false },
   });
   const code = `${outputFiles[0]?.text} Object.assign(window, exported);`;
@@ -89,7 +89,7 @@ export function openFakePage(state: PageState = {}): FakePage {
     return true;
   };
   let timers: (() => void)[] = [];
-  /** Records errors. In Node, an unhandled rejection would end the test. */
+  /** Records errors and never rejects, because in Node an unhandled rejection would end the test. */
   class PagePromise<T> extends Promise<T> {
     constructor(start: (resolve: (value: T) => void, reject: (error: unknown) => void) => void) {
       super((resolve) => {

@@ -81,7 +81,7 @@ describe('the stub', () => {
     expect(weir.getSessionId()).toBe(page.hits[0]?.session_id);
   });
 
-  test('weir.core.js runs all calls but those of methods that it lacks', async () => {
+  test('weir.core.js runs all kept calls except those of methods that it lacks', async () => {
     const page = openFakePage();
     page.run(stub);
     page.window.weir.track('before');

@@ -50,7 +50,7 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
         headers: { authorization },
         ...(signal && { signal }),
       });
-      // A web page comes from another server, or from the dashboard if WEIR_URL has a path.
+      // A web page is the answer of another server, or of the dashboard if WEIR_URL contains its path.
       const isPage = /^text\/html/i.test(answer.headers['content-type'] ?? '');
       return answer.statusCode === 200 && !isPage ? answer : readWhole(answer);
     });

@@ -39,7 +39,8 @@ const SECTIONS: Readonly<Record<Section, { readonly title: string; readonly head
 const INTRO = `# Faults
 
 Written by \`npm run faults\`. While ${CLIENTS} clients send pageviews, browser events, server events, identifies and payments, the command makes a fault happen
-at random moments. If the number of clients was another one, the last column names it. Afterwards it compares everything that was sent with everything that is stored. A table has a row for a fault only if all of this holds:
+at random moments. If a run had another number of clients, the last column contains this number. Afterwards the command compares everything that
+was sent with everything that is stored. A table has a row for a fault only if all of this holds:
 
 - each acknowledged record is stored exactly once, and each other record at most once;
 - each raw offset has exactly one outcome, and \`weir audit\` is balanced;

@@ -115,7 +115,7 @@ export function exactIntegers(json: string): string {
   for (let found = tokens.exec(json); found !== null; found = tokens.exec(json)) {
     const [token] = found;
     if (token === '"') {
-      // A regular expression that matches a whole string needs memory for each escape, and throws for a string with millions of escapes.
+      // Skips the string. A regular expression that matches a whole string needs memory for each escape, and throws if there are millions of them.
       tokens.lastIndex = stringEnd(json, found.index) + 1;
     } else if (isRounded(token)) {
       parts.push(json.slice(from, found.index), `"${token}"`);

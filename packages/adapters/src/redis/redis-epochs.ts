@@ -30,7 +30,7 @@ export interface RedisEpochs extends Pick<StateStore, 'readEpoch' | 'checkIn' | 
    */
   onSite<T>(epoch: string, siteId: string, call: (epochKey: string) => Promise<T | null>): Promise<T | null>;
   placeOf(epoch: string, tag: string): StatePlace;
-  /** Resolves with the `tag` of the state of a partition in this epoch and in each former epoch whose keys Redis may still have. */
+  /** Resolves with the tag of the place for this epoch. In a cluster, also with the tag for each listed epoch: Redis may still have its keys. */
   tagsOf(epoch: string, tag: string): Promise<readonly string[]>;
 }
 

@@ -130,7 +130,7 @@ for i = 1, #KEYS - 1 do
 end
 return 1`;
 
-/** The list of epochs of a partition (redis-epochs.ts) has at most this many characters: those of about 1,000 epochs. The oldest ones are removed. */
+/** The maximum length of a list of epochs (redis-epochs.ts): enough for 1,000 epochs. The oldest epochs are removed from a longer list. */
 const EPOCHS_CHARS_MAX = 37_000;
 
 /**

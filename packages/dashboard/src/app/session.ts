@@ -35,7 +35,7 @@ export function useSignOut() {
     try {
       await callAdmin(everywhere ? 'endSessions' : 'endSession');
     } catch (error) {
-      // The session has already ended. Its traces in the browser must be removed too.
+      // The answer 401 means that the session has already ended. Its data in the browser must be removed too.
       if (!isSignedOut(error)) throw error;
     }
     clearHistory();

@@ -119,7 +119,7 @@ function NewGoal({ siteId, state }: { readonly siteId: string; readonly state: R
         onSubmit={(event) => {
           event.preventDefault();
           const body = { type, value: value.trim(), ...(name.trim() && { name: name.trim() }) };
-          // The mutation succeeds when the conversions are loaded again. What the reader has typed since then stays.
+          // `onSuccess` is called when the conversions have been loaded again. What the reader has typed in the meantime stays.
           const onSuccess = () => {
             setValue((now) => (now === value ? '' : now));
             setName((now) => (now === name ? '' : now));

@@ -3,7 +3,7 @@ import { knownZone } from './known-zone.ts';
 /** Numbers, shares and times in the language of the reader. */
 export interface Formats {
   number(value: number): string;
-  /** A short form with at most three significant digits: 12.3K. All digits if the language has no short form: 12.345 in German. */
+  /** A short form with at most three significant digits: 12.3K. All digits if the language has no short form of the number: 12.345 in German. */
   compact(value: number): string;
   /** A share from 0 to 1. */
   percent(share: number): string;

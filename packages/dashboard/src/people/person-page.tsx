@@ -17,7 +17,7 @@ import { SavePerson } from './save-person.tsx';
 const PAGE_EVENTS = 100;
 /** While a link is being removed, the page repeats its request this long after each answer. */
 const UNLINKING_MS = 1_000;
-/** If the profile contains an unlinked visitor after this time, an identify has linked the visitor again. */
+/** If the profile still contains an unlinked visitor after this time, the page assumes that an identify has linked the visitor again. */
 const UNLINKING_MS_MAX = 60_000;
 
 /** One person: its profile, visits and events in order, payments, and what an operator can do with its data. */
@@ -38,7 +38,7 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
     refresh: unlinked.length > 0 && UNLINKING_MS,
   });
   const profile = timeline.data?.profile;
-  // Removes a visitor as soon as an answer does not contain it. Later answers contain it if an identify has linked the visitor again.
+  // Removes a visitor from `unlinked` as soon as the profile does not contain it. If an identify links the visitor again, it can be unlinked again.
   const unlinking = unlinked.filter((id) => profile?.visitor_ids.includes(id));
   if (unlinking.length < unlinked.length) setUnlinked(unlinking);
   const addUnlinked = (id: string) => {

@@ -20,7 +20,7 @@ export function NewSiteDialog({ onClose }: { readonly onClose: () => void }) {
   const submit = () => {
     const body = { name: name.trim() || domain.trim(), domain: domain.trim(), timezone };
     const onSuccess = (site: Answer<'createSite'>): void => {
-      // `useChange` would wait until this report over all sites is loaded again. It is needed only when the page of all sites is opened again.
+      // `useChange` would wait until this report over all sites is loaded again. Only the page of all sites needs the report.
       void client.invalidateQueries({ queryKey: ['overview'], refetchType: 'none' });
       onClose();
       navigate(pathTo('sites', site.site_id, 'overview'));

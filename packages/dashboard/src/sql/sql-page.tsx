@@ -42,7 +42,7 @@ export function SqlPage() {
     setWrong(isWrong);
     if (isWrong || query === '') return;
     setPast(addToHistory(text.trim(), past));
-    // `isPending` becomes true only when the page is rendered again. If the keys call this function twice before that, the first statement ends.
+    // `isPending` becomes true only when the page is rendered again. If the keys call this function twice before that, the first statement is ended.
     running.current?.abort();
     running.current = new AbortController();
     run.mutate({ body: { query, ...(params && { params }) }, signal: running.current.signal });

@@ -29,15 +29,15 @@ interface Search {
 }
 
 /**
- * Whether the server can search the values. It does not know the names of codes, and the search is a filter, which would be one too many beside
- * `FILTERS_MAX` filters.
+ * Whether the server can search the values. It cannot search names, because it knows only the codes, for example `DE`. A search is a filter, so it is
+ * also not possible beside `FILTERS_MAX` filters.
  */
 const canSearch = (dimension: string, filters: readonly string[]): boolean =>
   !isNamed(dimension) && filters.length < FILTERS_MAX;
 
 /**
- * The parameters of a request with these filters for the values that contain `word`. If the server cannot search them, the request is for all values,
- * and `isFound` searches them.
+ * The parameters of a request with these filters for the values that contain `word`. If the server cannot search them, the request is for the first
+ * `ROWS_MAX` values, and `isFound` searches these.
  */
 export function searchOf(dimension: string, word: string, limit: number, filters: readonly string[]): Search {
   if (word === '') return { filter: filters, limit };
@@ -60,7 +60,8 @@ export function isFound(
 /**
  * The values of a filter for a typed text, which can be a name or a code. First choice: the values in `known` with this name or code. A language with
  * a region also has the name of the language (`de-DE` has the name "German"). If `known` has no such value: the code with this name. If no code has
- * this name: the text itself. Undefined if the page must wait until `known` is defined: only a name of a language can be the name of several values.
+ * this name: the text itself. `known` is undefined until the values of the period are loaded. The result for a language is then undefined too,
+ * because one name can belong to several values. For other dimensions, `known` is not needed.
  */
 export function valuesOf(
   texts: Texts,

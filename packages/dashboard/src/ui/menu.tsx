@@ -37,7 +37,7 @@ interface ItemProps {
   readonly children: ReactNode;
 }
 
-/** One entry. If `isChecked` is given, the entry is one of several choices, or a switch with the role `menuitemcheckbox`. */
+/** One entry. If `isChecked` is given, the entry is one of several choices or, with the role `menuitemcheckbox`, a switch. */
 export function MenuItem({ onSelect, isChecked, role = 'menuitemradio', hint, children }: ItemProps) {
   return (
     <Ariakit.MenuItem

@@ -4,12 +4,12 @@ import { type ClfHead, type ClfLayout, clfLayoutOf, virtualHost } from './clf-la
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
 /**
- * The referrer ends at the first quote that is followed by a space and another quote, because the user agent begins there. A quote that is followed by
- * a space and another character is not part of the referrer: such a line has other fields.
+ * The referrer ends at the first unescaped quote that is followed by a space and a quote, because the user agent begins there. If an earlier
+ * unescaped quote is followed by a space and another character, the line has other fields, and `LINE` reads neither a referrer nor a user agent.
  */
 const REFERRER = '"((?:[^"\\\\]|\\\\.|"(?! [^"]))*?)"';
 /**
- * Some servers do not escape quotes in the referrer and in the user agent. If no space follows the first quote within the user agent, the user agent
+ * Some servers do not escape quotes in the referrer or in the user agent. If no space follows the first quote within the user agent, the user agent
  * ends at the last quote of the line. Otherwise it ends at the first one. If the line was cut off within the user agent, the part before the cut is
  * read.
  */

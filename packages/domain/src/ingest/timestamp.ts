@@ -39,7 +39,7 @@ function inRange(ms: number): number | undefined {
   return ms >= 0 && ms < END_MS ? ms : undefined;
 }
 
-/** Returns Unix milliseconds, also out of range; NaN if the text is not an ISO 8601 date or date-time. */
+/** Returns Unix milliseconds, also those that `inRange` refuses. Returns NaN if the text is not an ISO 8601 date or date-time. */
 export function parseIso(text: string): number {
   const match = EXTENDED.exec(text) ?? BASIC.exec(text);
   if (match === null) return Number.NaN;

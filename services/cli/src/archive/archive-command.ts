@@ -96,7 +96,7 @@ async function verifyAll(objects: ObjectStore, io: CliIo): Promise<Verified> {
     if (io.stderr.isTTY) io.stderr.write(`\r${index + 1} of ${ranges.length} segments`);
   }
   if (io.stderr.isTTY) io.stderr.write('\n');
-  // ARCHIVE_RETENTION_DAYS can have deleted some of these segments since they were listed.
+  // The archiver can have deleted some of these segments since they were listed, because ARCHIVE_RETENTION_DAYS was over.
   const starts = failed.length === 0 ? [] : await listExpiredStarts(objects);
   const isExpired = (range: SegmentRange): boolean =>
     starts.some((start) => segmentFolder(start) === segmentFolder(range) && range.to < start.next);

@@ -36,7 +36,7 @@ The virtual host, without its port, becomes the hostname of the row and the host
 bzip2, xz and zip are not supported: decompress them into a pipe.
 Run an interrupted import again with the same command: it continues where it stopped. Importing a file again adds no rows. A file is
 identified by its uncompressed content. A log that has grown is a different file, so import only complete (rotated) logs.
-An empty file adds no rows, with exit code 0. Empty standard input is an error, because the program that writes to the pipe has probably failed.
+An empty file adds no rows, and the exit code is 0. Empty standard input is an error, because the program that writes to the pipe has probably failed.
 Field names of JSON lines (the first name found counts; only time and target are required):
 ${jsonFields}`;
 

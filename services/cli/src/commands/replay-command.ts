@@ -38,7 +38,7 @@ const EXCHANGES = [
   },
 ] as const;
 
-/** In these phases, the shadow tables have all records. `follow` is the first one, but the tables can be swapped before this command sees it. */
+/** In these phases, the replay has stored all records. `follow` is the first of them, but it can end before this command requests the phase. */
 const COMPLETE_IN = ['follow', 'swap', 'swapped', 'undone'];
 
 const CURRENT = '/replays/current';

@@ -65,7 +65,7 @@ async function firstBytes({ handle, decrypt }: LogFile): Promise<string> {
   return (decrypt?.().update(stored) ?? stored).toString('hex');
 }
 
-/** Yields all bytes of the file. (A stream of `handle` would close it.) */
+/** Yields all bytes of the file. A stream made from `handle` is not used, because it would close the handle. */
 async function* storedBytes({ handle }: LogFile): AsyncGenerator<Buffer> {
   for (let position = 0; ; ) {
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);

@@ -14,8 +14,8 @@ const IV_BYTES = 16;
 
 /**
  * Copies a pipe to a temporary file. `close` also removes the file. The copy is needed because the import reads a log twice: for the digest and for
- * the lines. Access logs contain IP addresses, so the copy is encrypted with a key that only this process has. If the pipe fails, the copy cannot be
- * written or `interrupted` aborts, removes the file and rejects with `CliError`.
+ * the lines. Access logs contain IP addresses, so the copy is encrypted with a key that only this process has. If the pipe fails or is empty, the
+ * copy cannot be written or `interrupted` aborts, removes the file and rejects with `CliError`.
  */
 export async function spoolToFile(input: Readable, interrupted: AbortSignal): Promise<LogFile> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-import-')).catch((error: Error) => {

@@ -33,6 +33,6 @@ export interface BackupControl {
   start(request: BackupRequest): BackupView | undefined;
   /** Returns the running backup, or else the last backup that this process has begun, even if it failed. Undefined if it has begun none. */
   current(): BackupView | undefined;
-  /** The settings `WEIR_BACKUP_TO` and `WEIR_BACKUP_KEEP`, for requests that do not name a target or a number. `keep` is only for the target `to`. */
+  /** The settings `WEIR_BACKUP_TO` and `WEIR_BACKUP_KEEP`, for requests without a target or a number. `keep` applies only to the target `to`. */
   readonly defaults: { readonly to: string | undefined; readonly keep: number | undefined };
 }

@@ -23,7 +23,7 @@ export function startBackup({ backups }: AdminDeps, { body }: AdminRequest<{ to?
   if (to === undefined) return invalid('to is required: file:///folder or s3://bucket/prefix, or set WEIR_BACKUP_TO');
   const problem = objectStoreUrlProblem(to);
   if (problem !== undefined) return invalid(`to ${problem}`);
-  // WEIR_BACKUP_KEEP is only for WEIR_BACKUP_TO: backups in other places are deleted only if the request asks for it.
+  // WEIR_BACKUP_KEEP applies only to WEIR_BACKUP_TO. Backups in other places are deleted only if the request has `keep`.
   const keep = body.value.keep ?? (to === backups.defaults.to ? backups.defaults.keep : undefined);
   const started = backups.start({ to, keep });
   return started === undefined ? busy('a backup is running: wait until it has ended') : created(started);

@@ -10,7 +10,7 @@ import type { ReplayedRow } from '../replay/replay-scope.ts';
  * that does not know of the replay yet can nevertheless append a redriven record. `countStoredTwice` finds this before the swap.
  */
 export interface RedrivenRows {
-  /** The row that a replay stores: the dead letter, if the live tables have a redriven one for the record of the row, otherwise the row itself. */
+  /** Returns the row that a replay stores: the redriven dead letter that the live tables have for the record of `row`, or `row` if they have none. */
   row(logId: string, partition: number, row: ReplayedRow): ReplayedRow;
   /** True if the enricher of a replay must skip this record, because the live enricher failed on it and it was redriven. */
   isHidden(logId: string, partition: number, rawOffset: number): boolean;

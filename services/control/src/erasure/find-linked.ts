@@ -8,7 +8,7 @@ interface Device {
   readonly changes: readonly (readonly [since: number | string, isErased: boolean | number])[];
 }
 
-/** The maximum number of periods in one entry. A device with more periods has several entries, because an entry is in one row of the registry. */
+/** The maximum number of periods in one entry. A device with more periods has several entries, so that the rows of the registry stay small. */
 const SPANS_PER_ENTRY_MAX = 1_000;
 
 /**

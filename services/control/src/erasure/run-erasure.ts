@@ -277,7 +277,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
 /** A process that has not reported for this long counts as ended. */
 export const WORKER_LOST_MS = 30_000;
-/** A report whose time is more than this in the future comes from a clock that was ahead and was set back. */
+/** A report whose time is more than this in the future comes from a clock that was ahead. It does not count. */
 const CLOCK_AHEAD_MS_MAX = 3_600_000;
 const PROBLEM_CHARS_MAX = 300;
 

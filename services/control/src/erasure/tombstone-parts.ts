@@ -2,7 +2,7 @@ import type { Tombstone } from '@weir/domain/erasure/tombstone';
 
 /** The maximum number of entries in one part. A part is one row of the registry. */
 const ENTRIES_PER_PART_MAX = 2_000;
-/** The maximum length of all entries of a part. Entries with many periods of time are long, and Kafka refuses rows of more than a megabyte. */
+/** The maximum length of all entries of a part together. Entries with many periods are long, and Kafka refuses rows of more than a megabyte. */
 const PART_CHARS_MAX = 256 * 1024;
 
 /** Splits entries into parts. The first part has the number `head.part`, and the others the following numbers. */

@@ -6,8 +6,7 @@ export const SETTLE_MS = 5000;
 export type AppendHits = 'stored' | 'refused' | 'unknown';
 
 /**
- * Appends those rows of a dump that the site does not have yet, except rows of erased persons. A row that is in several dumps is therefore stored
- * once.
+ * Appends the rows of a dump, except rows that the site already has and rows of erased persons. So a row that is in several dumps is stored once.
  */
 export interface RestoredRows {
   /**

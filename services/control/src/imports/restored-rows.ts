@@ -79,7 +79,7 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
     const missing = new Map<string, DumpedRow>();
     const erases = erasures(siteId);
     for (const row of rows) {
-      // The enricher would give these rows the outcome `erased`. But their raw records would come into the archive after the erasure.
+      // The enricher would drop these rows too. But nothing would remove their raw records from the archive, because the erasure is over.
       if (erases?.record(erasableRow(siteId, row))) continue;
       if (!stored.has(row.eventId) && !unconfirmed.has(row.eventId)) missing.set(row.eventId, row);
     }

@@ -124,7 +124,7 @@ function startWriter(
     },
     firstRawOffset: (partition) => startOf(partition).rawOffset,
     lineOf(partition, read) {
-      // The scope is compared with the row that is stored: without its bytes (raw-log.ts), a redriven record has no site.
+      // `takesRow` gets the row of `redriven`: the enricher reads a redriven record without its bytes (raw-log.ts), so its own row has no site.
       const row = redriven.row(eventLog.logId, partition, read);
       if (hasNoSite(partition, row.rawOffset) || !takesRow(row, startOf(partition), request)) return undefined;
       return erased(row);

@@ -61,7 +61,7 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
   const refused =
     otherWork(registry) ??
     // A redrive of dead letters (docs/glossary.md) that runs in this process ends first: its records must be in the tables when the replay begins.
-    // Other work can begin meanwhile.
+    // Meanwhile, other work can begin, so it is checked again.
     (await deps.runRedrive(async () => {
       const begun = otherWork(registry);
       if (begun === undefined) await registry.putReplayRequest(request);

@@ -60,7 +60,8 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
       const isLast = last?.token === token && inOrder(place, last) === 0;
       const isBefore = last?.token === token && last.month === month && inOrder(place, last) < 0;
       // An earlier attempt has inserted the rows `expired` of all chunks before `last`. The records of these chunks are deleted below, with the rest
-      // of the month. A row `expired` is missing only if, since then, the tables were restored from a backup or a new log was begun.
+      // of the month. A row `expired` is missing only if, since then, the tables were restored from a backup or a new log was begun. `at` is then 0,
+      // so `putChunk` inserts only the missing rows.
       if (isBefore && !(await lacksRows(work, rows, place))) continue;
       const chunk = isLast ? last : { ...place, token, at: isBefore ? 0 : work.clock() };
       if (!isLast && !isBefore) await work.begin(chunk);
@@ -101,7 +102,7 @@ function rowsIn({ month, logId, partition, nth }: Place): string {
     AND raw_offset >= ${nth * CHUNK_OFFSETS} AND raw_offset < ${(nth + 1) * CHUNK_OFFSETS}`;
 }
 
-/** Whether the chunk has a record without a row `expired`. */
+/** Whether a record of the chunk that expires has no row `expired`. */
 async function lacksRows({ analytics }: ExpireRows, { database, condition }: ExpiredRows, chunk: Place) {
   const records = `${database}.records WHERE ${rowsIn(chunk)}`;
   const found = await analytics.select(

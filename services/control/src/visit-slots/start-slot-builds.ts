@@ -107,7 +107,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     for (const site of foundAhead.keys()) if (stored.every((one) => one.site !== site)) foundAhead.delete(site);
   }
 
-  /** Removes the builds of days that are not closed: they were built while a clock was ahead, and would count as builds when the day is closed. */
+  /** Removes the builds of days that are not closed. They were made while a clock was ahead. Reports would read them as soon as the day is closed. */
   async function removeEarly(): Promise<void> {
     const [found] = await analytics.select<{ last: string }>(
       `SELECT toString(${LAST_CLOSED_DAY}) AS last FROM visit_days WHERE day > ${LAST_CLOSED_DAY} LIMIT 1`,

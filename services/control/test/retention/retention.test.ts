@@ -236,7 +236,7 @@ test('an insert that was interrupted long ago is completed: its token is forgott
   expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true, totals: { erasing: 0 } });
 });
 
-test('an expiry that is continued after a restore of the tables inserts its rows again', async () => {
+test('an expiry that is continued after a restore of the tables inserts the missing rows', async () => {
   const before = NOW - 10 * DAY_MS;
   const old = `site_id = 'kept' AND received_at < fromUnixTimestamp64Milli(${before}) AND outcome = 'row'`;
   const [first] = await rows(

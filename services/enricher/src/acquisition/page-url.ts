@@ -46,7 +46,7 @@ function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
   };
 }
 
-/** The first text that is not empty. Most queries have each tag once. */
+/** Returns the first text that is not empty, or an empty text if there is none. */
 function firstText(texts: readonly string[]): string {
   return texts.find((text) => text !== '') ?? '';
 }

@@ -14,7 +14,7 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
  * of WebView2. An app that shows pages with WebView2 sends this brand beside `Microsoft Edge` or the brand of the app.
  */
 const NO_BRAND = /^(?:Chromium|Microsoft Edge WebView2)$|not.{0,3}a.{0,3}brand/i;
-/** Opera on Android also sends the brand `Opera`, with the version of Opera on desktop computers. */
+/** Opera on Android also sends the brand `Opera`, with the version of Opera on desktop computers. Weir then ignores `Opera`. */
 const OPERA_ON_ANDROID = '"OperaMobile"';
 const BRAND = /"((?:[^"\\]|\\.){1,40})";\s*v="([^"]{0,40})"/g;
 /**

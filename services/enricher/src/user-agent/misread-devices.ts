@@ -1,14 +1,14 @@
 const OUKITEL = 'OUKITEL[^;)]*?';
 /**
- * Carriers in Japan and in the USA sell phones under such names: A101SH. Acer's tablets have no letters after the digits. Lenovo's A101LV is a
- * tablet.
+ * Carriers in Japan and in the USA sell phones under such names, for example A101SH. Acer's tablets have no letters after the digits. Names with LV
+ * are left out, because Lenovo's A101LV is a tablet.
  */
 const CARRIER_PHONE = '[AB]\\d{3}(?!LV)[A-Z]{2}';
 const END = '(?: Build|[;)])';
 
 /**
- * Patterns that ua-parser-js tries before its own, which give these devices to other makers: they find `itel` in OUKITEL, and Acer's tablet A101 in the
- * phone A101SH of Sharp. `deviceBrand` finds the brands.
+ * Patterns that ua-parser-js tries before its own patterns. Its own patterns name wrong makers: they find `itel` in OUKITEL, and Acer's tablet A101
+ * in Sharp's phone A101SH. `deviceBrand` (device-brand.ts) finds the brands.
  */
 export const MISREAD_DEVICES = [
   // Like ua-parser-js for unknown models: only phones have `Mobile` in the user agent of a browser.
