@@ -26,10 +26,10 @@ export interface Outbox {
   /** The number of calls that `add` has accepted so far. */
   accepted(): number;
   /**
-   * Resolves when all calls so far are delivered or refused, or when the outbox is closed. With `after`, an earlier result of `accepted`, it waits
-   * only for calls that were added later.
+   * Resolves when all calls so far are delivered or refused, when the outbox is closed, or after `withinMs`. With `after`, an earlier result of
+   * `accepted`, it waits only for calls that were added later.
    */
-  flush(after?: number): Promise<void>;
+  flush(withinMs?: number, after?: number): Promise<void>;
   /** Passes an undelivered call to `onError`. */
   report(undelivered: Undelivered): Promise<void>;
   close(withinMs: number): Promise<number>;
@@ -49,7 +49,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let closing: Promise<number> | undefined;
   /** Calls that are neither delivered nor refused, each with its sequence number, in the order in which they were added. */
   const open = new Map<QueuedCall, number>();
-  const flushes = new Set<{ readonly calls: Set<QueuedCall>; readonly resolve: () => void }>();
+  /** Each flush waits for the open calls with a sequence number above `after` and up to `upTo`. `left` is their number. */
+  const flushes = new Set<{ readonly after: number; readonly upTo: number; left: number; readonly end: () => void }>();
   let accepted = 0;
   for (const call of waiting) open.set(call, 0);
   const sending = new Set<Promise<void>>();
@@ -103,13 +104,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** Removes the settled calls from all flushes. Resolves each flush that then has no calls, and all flushes if the outbox is closed. */
-  function wakeFlushes(settled: readonly QueuedCall[]): void {
+  /** Counts calls that are settled, by their sequence numbers. Ends each flush that then waits for no call, and all flushes if the outbox is closed. */
+  function wakeFlushes(settled: readonly number[]): void {
     for (const flushing of flushes) {
-      for (const call of settled) flushing.calls.delete(call);
-      if (flushing.calls.size > 0 && !closed) continue;
-      flushes.delete(flushing);
-      flushing.resolve();
+      for (const number of settled) if (number > flushing.after && number <= flushing.upTo) flushing.left -= 1;
+      if (flushing.left === 0 || closed) flushing.end();
     }
   }
 
@@ -128,8 +127,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       for (const undelivered of delivery.refused) void report(undelivered);
       const [settled] = delivery.settled;
       if (settled) tryStore(() => store?.remove(delivery.settled), settled, 'sent, but the store could not remove it');
+      const numbers = delivery.settled.map((call) => open.get(call) ?? 0);
       for (const call of delivery.settled) open.delete(call);
-      wakeFlushes(delivery.settled);
+      wakeFlushes(numbers);
       failures = delivery.settled.length > 0 ? 0 : failures + 1;
       left = delivery.left;
       if (left.length > 0 && !closed) await pause(delivery.afterMs ?? backoffMs(failures));
@@ -160,22 +160,24 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     });
   }
 
-  function flush(after = -1): Promise<void> {
-    const calls = new Set<QueuedCall>();
-    for (const [call, number] of open) if (number > after) calls.add(call);
+  function flush(withinMs?: number, after = -1): Promise<void> {
+    let left = 0;
+    for (const number of open.values()) if (number > after) left += 1;
     return new Promise((resolve) => {
-      flushes.add({ calls, resolve });
+      const end = (): void => {
+        clearTimeout(timer);
+        flushes.delete(flushing);
+        resolve();
+      };
+      const timer = withinMs === undefined ? undefined : setTimeout(end, Math.min(withinMs, TIMER_MAX_MS));
+      const flushing = { after, upTo: accepted, left, end };
+      flushes.add(flushing);
       wakeFlushes([]);
     });
   }
 
   async function close(withinMs: number): Promise<number> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(withinMs, TIMER_MAX_MS));
-    });
-    await Promise.race([flush(), late]);
-    clearTimeout(timer);
+    await flush(withinMs);
     closed = true;
     wakeFlushes([]);
     for (const wake of sleepers) wake();

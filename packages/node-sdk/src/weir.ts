@@ -1,6 +1,6 @@
 import { type EventFields, type IdentityFields, type QueuedCall, toEventBody, type Undelivered } from './event.ts';
 import { createOutbox, type Outbox, type OutboxStore } from './outbox.ts';
-import { createTransport, TIMER_MAX_MS } from './transport.ts';
+import { createTransport } from './transport.ts';
 
 export interface WeirOptions {
   /**
@@ -86,13 +86,8 @@ export class Weir {
    * Resolves when all queued calls are delivered or refused, when the client is closed, or after `withinMs`. With `after`, an earlier value of
    * `accepted`, it waits only for calls that were accepted later.
    */
-  async flush(withinMs?: number, after?: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      if (withinMs !== undefined) timer = setTimeout(resolve, Math.min(withinMs, TIMER_MAX_MS));
-    });
-    await Promise.race([this.#outbox.flush(after), late]);
-    clearTimeout(timer);
+  flush(withinMs?: number, after?: number): Promise<void> {
+    return this.#outbox.flush(withinMs, after);
   }
 
   /**

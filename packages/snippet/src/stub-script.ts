@@ -18,9 +18,9 @@ if (!window.weir?.track) {
   ];
   for (const method of methods) {
     stub[method] = (...args: unknown[]) => {
-      const weir = window.weir as unknown as Methods;
-      // A page can keep this object or its methods, and use them after the script has replaced `window.weir`.
-      if (weir !== stub) return weir[method]!(...args);
+      const weir = window.weir as unknown as Methods & { readonly q?: unknown };
+      // A page can keep this object or its methods, and use them after the script has replaced `window.weir`. Only the stub and its copies have `q`.
+      if (!weir.q) return weir[method]!(...args);
       if (/^get/.test(method)) return '';
       q.push([method, ...args]);
     };

@@ -9,21 +9,14 @@ interface ClickOrSubmit {
 
 /** Sends events for elements with `data-weir-event`, and for links and forms if the options say so. */
 export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) => string, options: Options): void {
-  /**
-   * The marked element whose event was sent in the present task. After a click on the text of a label, the browser also clicks the label's control in
-   * the same task, and this click must not send the event again.
-   */
-  let clicked: Element | null;
   const look = ({ type, target: element, button }: ClickOrSubmit): void => {
     // A right click only opens a menu, so it is not counted.
     if (!element.closest || (button as number) > 1) return;
     const isForm = type === 'submit';
     const marked = element.closest(`${isForm ? 'form' : ':not(form)'}[data-weir-event]`);
-    if (marked && marked !== clicked) {
-      clicked = marked;
-      setTimeout(() => {
-        clicked = null;
-      });
+    // After a click on the text of a label, the browser also clicks the control of the label. Only the second click is counted if both are in `marked`.
+    const control = element.closest('label')?.control;
+    if (marked && (control === element || !marked.contains(control as Node))) {
       const properties: Record<string, string> = {};
       for (const { name, value } of marked.attributes) {
         if (/^data-weir-(?!event$)/.test(name)) properties[name.slice(10)] = value;

@@ -125,14 +125,34 @@ test('createWeir: an option that is undefined has its default', async () => {
 test('a click on the text of a label also clicks its control, but an event around both is sent once', async () => {
   const page = openFakePage();
   page.run(full);
-  const marked = { attributes: [{ name: 'data-weir-plan', value: 'pro' }], getAttribute: () => 'plan chosen' };
-  const inside = { closest: (selector: string) => (selector === 'a' ? null : marked) };
-  page.click(inside);
-  page.click(inside);
-  page.runTimers();
-  page.click(inside);
+  const chosen = {
+    attributes: [{ name: 'data-weir-plan', value: 'pro' }],
+    getAttribute: () => 'plan chosen',
+    contains: (element: unknown) => element === input,
+  };
+  const closestOf = (found: object) => (selector: string) =>
+    selector === 'a' ? null : ((found as never)[selector] ?? chosen);
+  const input: object = { closest: (selector: string) => closestOf({ label })(selector) };
+  const label = { control: input };
+  const text = { closest: closestOf({ label }) };
+  for (const clicked of [text, input, input]) page.click(clicked);
   await page.settled();
   expect(namesOf(page)).toEqual(['/', 'plan chosen', 'plan chosen']);
+});
+
+test('two clicks on a button send two events', async () => {
+  const page = openFakePage();
+  page.run(full);
+  const button = {
+    attributes: [],
+    getAttribute: () => 'add',
+    contains: () => false,
+    closest: (selector: string) => (/^(a|label)$/.test(selector) ? null : button),
+  };
+  page.click(button);
+  page.click(button);
+  await page.settled();
+  expect(namesOf(page)).toEqual(['/', 'add', 'add']);
 });
 
 describe('full storage', () => {

@@ -18,14 +18,14 @@ const PAGE_EVENTS = 100;
 /** While a link is being removed, the page repeats its request this long after each answer. */
 const UNLINKING_MS = 1_000;
 /** If the profile still contains an unlinked visitor after this time, the page assumes that an identify has linked the visitor again. */
-const UNLINKING_MS_MAX = 60_000;
+const UNLINKING_MS_MAX = 180_000;
 
 /** One person: its profile, visits and events in order, payments, and what an operator can do with its data. */
 export function PersonPage({ person }: { readonly person: PersonId }) {
   const { t } = useTexts();
   const site = useSite();
   const [page, setPage] = useState(1);
-  const [unlinked, setUnlinked] = useState<readonly string[]>([]);
+  const [unlinked, setUnlinked] = useState<readonly { readonly id: string }[]>([]);
   const [isForgetting, setForgetting] = useState(false);
   const [erasureId, setErasureId] = useState<string>();
   const path = { site_id: site.site_id };
@@ -39,11 +39,13 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
   });
   const profile = timeline.data?.profile;
   // Removes a visitor from `unlinked` as soon as the profile does not contain it. If an identify links the visitor again, it can be unlinked again.
-  const unlinking = unlinked.filter((id) => profile?.visitor_ids.includes(id));
+  const unlinking = unlinked.filter(({ id }) => profile?.visitor_ids.includes(id));
   if (unlinking.length < unlinked.length) setUnlinked(unlinking);
   const addUnlinked = (id: string) => {
-    setUnlinked((now) => [...now, id]);
-    setTimeout(() => setUnlinked((now) => now.filter((one) => one !== id)), UNLINKING_MS_MAX);
+    // An object, because the same visitor can be linked and unlinked again before the time is over.
+    const one = { id };
+    setUnlinked((now) => [...now, one]);
+    setTimeout(() => setUnlinked((now) => now.filter((other) => other !== one)), UNLINKING_MS_MAX);
   };
   const title = profile?.name || profile?.email || idOf(person);
   useEffect(() => {
@@ -80,7 +82,12 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
             ) : (
               <div className={timeline.isPlaceholderData ? 'person old' : 'person'}>
                 <div className="person-side">
-                  <PersonFacts data={data} person={person} unlinking={unlinking} onUnlinked={addUnlinked} />
+                  <PersonFacts
+                    data={data}
+                    person={person}
+                    unlinking={unlinking.map(({ id }) => id)}
+                    onUnlinked={addUnlinked}
+                  />
                   <PersonPayments payments={data.payments} />
                 </div>
                 <PersonTimeline data={data} page={page} onPage={setPage} />

@@ -28,7 +28,7 @@ export function IdentityCard({ siteId }: { readonly siteId: string }) {
   const [asked, setAsked] = useState<Question>();
   const require = (required: boolean) => change.mutate({ path, body: { identity_verification: { required } } });
   const act = (question: Question) => {
-    // A new secret stays on the page until "Done" or until it is not valid any more, because Weir does not show it again.
+    // A new secret stays on the page until "Done", "Replace" or "Remove", because Weir does not show it again.
     for (const one of create.error ? [create, remove, change] : [remove, change]) one.reset();
     if (question === 'replace') create.mutate({ path });
     else if (question === 'remove') remove.mutate({ path }, { onSuccess: () => create.reset() });

@@ -97,7 +97,7 @@ async function verifyAll(objects: ObjectStore, io: CliIo): Promise<Verified> {
   }
   if (io.stderr.isTTY) io.stderr.write('\n');
   // The archiver can have deleted some of these segments since they were listed, because ARCHIVE_RETENTION_DAYS was over.
-  const starts = failed.length === 0 ? [] : await listExpiredStarts(objects);
+  const starts = failed.length === 0 ? [] : await readableStarts(objects, io);
   const isExpired = (range: SegmentRange): boolean =>
     starts.some((start) => segmentFolder(start) === segmentFolder(range) && range.to < start.next);
   const damaged = failed.filter(({ range }) => !isExpired(range));
@@ -105,4 +105,15 @@ async function verifyAll(objects: ObjectStore, io: CliIo): Promise<Verified> {
     segments: ranges.length - failed.length + damaged.length,
     damaged: damaged.map(({ message }) => message),
   };
+}
+
+/** Returns where the archive begins after `ARCHIVE_RETENTION_DAYS`. None if these objects are damaged: then no segment counts as deleted. */
+async function readableStarts(objects: ObjectStore, io: CliIo) {
+  try {
+    return await listExpiredStarts(objects);
+  } catch (error) {
+    if (!isDependencyError(error, 'object_store_damaged')) throw error;
+    io.stderr.write(`${error.message}\n`);
+    return [];
+  }
 }

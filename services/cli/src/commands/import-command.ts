@@ -80,7 +80,9 @@ function humanSummary(summary: ImportSummary): string {
       'rows appended': summary.rows_appended,
       ...(before > 0 ? { 'lines imported before': before } : {}),
       ...Object.fromEntries(Object.entries(skipped).map(([reason, count]) => [`skipped: ${reason}`, count])),
-      ...(summary.rows_known > 0 ? { 'rows that the site had before': summary.rows_known } : {}),
+      ...(summary.rows_known > 0
+        ? { 'rows not added: the site has them, or their person was erased': summary.rows_known }
+        : {}),
       'bad lines': summary.bad_lines,
       seconds: summary.seconds.toFixed(2),
       ...(summary.queryable ? {} : { note: 'the last rows are not stored yet: see weir status' }),

@@ -23,7 +23,7 @@ export interface ImportSummary {
   readonly rows_appended: number;
   readonly skipped: Readonly<Record<string, number>>;
   readonly bad_lines: number;
-  /** The number of rows of a dump that the site already had. */
+  /** The number of rows of a dump that were not added: the site already had them, or their person was erased. */
   readonly rows_known: number;
   readonly seconds: number;
   /** True if the imported rows can be queried. */

@@ -5,6 +5,12 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map(
     .map((name) => [name.toLowerCase(), name]),
 );
 
+/** Other names that ua-parser-js copies from the user agent. */
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ['Facebook', 'Meta'],
+  ['LGE', 'LG'],
+]);
+
 /** Brands by the pattern of their model numbers. ua-parser-js misses these if the user agent has no `Build/`. */
 const BRANDS: readonly (readonly [brand: string, pattern: RegExp])[] = [
   ['Google', /^(?:Pixel|Nexus (?:5X|6P)|Chromecast)\b/],
@@ -27,14 +33,15 @@ const BRANDS: readonly (readonly [brand: string, pattern: RegExp])[] = [
   ['ZTE', /^A\d{3}ZT$/],
   ['Fairphone', /^(?:FP\d|Fairphone)/],
   ['Nothing', /^(?:A0(?:63|65|142)|Nothing)/],
-  ['Lenovo', /^(?:Lenovo|TB-?[A-Z]?\d)/],
+  ['Lenovo', /^(?:Lenovo|TB-?[A-Z]?\d|A\d{3}LV$)/],
   ['LG', /^LM-[A-Z]\d/],
   ['Meta', /^Quest\b/],
 ];
 
 /** Returns the usual spelling of a brand of ua-parser-js. */
 export function brandName(brand: string): string {
-  return brand === 'Facebook' ? 'Meta' : (SPELLINGS.get(brand.toLowerCase()) ?? brand);
+  const name = brand.trim();
+  return RENAMED.get(name) ?? SPELLINGS.get(name.toLowerCase()) ?? name;
 }
 
 /** Returns the brand of a model, or an empty text if no pattern matches. */

@@ -1,8 +1,9 @@
 const OUKITEL = 'OUKITEL[^;)]*?';
 /**
- * Carriers in Japan and in the USA sell phones under such names, for example A101SH. Acer's tablets have no letters after the digits. Names with LV
- * are left out, because Lenovo's A101LV is a tablet.
+ * Carriers in Japan and in the USA sell devices under such names, for example Sharp's phone A101SH and Lenovo's tablet A101LV. Acer's tablets have no
+ * letters after the digits.
  */
+const CARRIER_TABLET = 'A\\d{3}LV';
 const CARRIER_PHONE = '[AB]\\d{3}(?!LV)[A-Z]{2}';
 const END = '(?: Build|[;)])';
 
@@ -13,6 +14,8 @@ const END = '(?: Build|[;)])';
 export const MISREAD_DEVICES = [
   // Like ua-parser-js for unknown models: only phones have `Mobile` in the user agent of a browser.
   [new RegExp(`; (${OUKITEL})${END}(?!.*\\bMobile\\b).+ Safari\\/`, 'i')],
+  ['model', ['type', 'tablet']],
+  [new RegExp(`; (${CARRIER_TABLET})${END}`, 'i')],
   ['model', ['type', 'tablet']],
   [new RegExp(`; (${OUKITEL}|${CARRIER_PHONE})${END}`, 'i')],
   ['model', ['type', 'mobile']],

@@ -39,6 +39,7 @@ describe('tablets', () => {
     'HUAWEI MatePad 11',
     'Honor Pad 8',
     'vivo Pad',
+    'vivo Pad2',
     'POCO Pad',
     'itel Pad 1',
     'OUKITEL RT3 Pro',
@@ -50,6 +51,16 @@ describe('tablets', () => {
   test.each(['Pixel 2', 'SM-G920I', 'TAH-AN00', 'HUAWEI P30 lite'])('the phone %s is none', (model) => {
     expect(parse(model, '').deviceType).toBe('mobile');
   });
+});
+
+test('a phone of the maker Coolpad is no tablet', () => {
+  const app = 'Dalvik/2.1.0 (Linux; U; Android 8.1.0; Coolpad 3310A Build/3310A.SPRINT.200813.0S)';
+  expect(parseUserAgent(app, undefined)).toMatchObject({ deviceType: 'mobile', deviceModel: 'Coolpad 3310A' });
+});
+
+test('a television of LG has the brand LG', () => {
+  const television = 'HbbTV/1.1.1 ( ;LGE ;NetCast 4.0 ;03.20.30 ;1.0M ;)';
+  expect(parseUserAgent(television, undefined)).toMatchObject({ deviceType: 'tv', deviceBrand: 'LG' });
 });
 
 describe('brands and models', () => {
@@ -77,6 +88,7 @@ describe('brands and models', () => {
     ['A510', 'Acer', 'A510'],
     ['B1-710', 'Acer', 'B1-710'],
     ['A101LV', 'Lenovo', 'A101LV'],
+    ['A301LV', 'Lenovo', 'A301LV'],
   ])('the tablet %s', (model, deviceBrand, deviceModel) => {
     expect(parse(model, '')).toMatchObject({ deviceBrand, deviceModel, deviceType: 'tablet' });
   });
