@@ -23,9 +23,9 @@ describeBrowser('weir.identify in Chromium, by the profile', () => {
       { payment_customer_id: 'cus_1' },
     ]);
     expect(warnings).toEqual([
-      'weir: firstName is sent as first_name',
-      'weir: UserLevel is sent as user_level',
-      'weir: paymentCustomerId is sent as payment_customer_id',
+      'weir: use first_name for firstName',
+      'weir: use user_level for UserLevel',
+      'weir: use payment_customer_id for paymentCustomerId',
     ]);
   });
 

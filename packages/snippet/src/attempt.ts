@@ -19,7 +19,7 @@ const refused: Record<string, string | number> = {};
 export const kept = (name: string): string =>
   (refused[name] as string) || attempt(() => localStorage[name] as string) || '';
 
-/** Writes a value to the browser's storage, or to `refused` if the storage refuses it. An empty text removes the value. */
+/** Writes a value to the browser's storage, or to `refused` if the storage refuses it. An empty text or 0 removes the value. */
 export const keep = (name: string, text: string | number): void => {
   refused[name] = text;
   attempt(() => {

@@ -81,7 +81,7 @@ export function createWeir(given: Options, src = location.href): Weir {
     // After an opt-out, `leave` drops the waiting hits.
     core.queue.leave();
   };
-  weir.optIn = () => keep(OFF, '');
+  weir.optIn = () => keep(OFF, 0);
   weir.setCookieless = (on) => {
     cookieless = on;
     if (on) forget();

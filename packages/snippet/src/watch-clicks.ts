@@ -15,8 +15,12 @@ export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) =>
     const isForm = type === 'submit';
     const marked = element.closest(`${isForm ? 'form' : ':not(form)'}[data-weir-event]`);
     // After a click on the text of a label, the browser also clicks the control of the label. Only the second click is counted if both are in `marked`.
-    const control = element.closest('label')?.control;
-    if (marked && (control === element || !marked.contains(control as Node))) {
+    // Without a label, `look` stands for an object without `control`: `element` can be a form with a field of this name.
+    if (
+      marked &&
+      ((element as HTMLInputElement).labels ||
+        !marked.contains(((element.closest('label') || look) as HTMLLabelElement).control))
+    ) {
       const properties: Record<string, string> = {};
       for (const { name, value } of marked.attributes) {
         if (/^data-weir-(?!event$)/.test(name)) properties[name.slice(10)] = value;

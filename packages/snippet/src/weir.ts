@@ -104,7 +104,7 @@ export function createCore(
       const identity: Record<string, unknown> = {};
       for (const key in fields) {
         const name = key.replace(/[a-z\d](?=[A-Z])/g, '$&_').toLowerCase();
-        if (name !== key) console.warn('weir:', key, 'is sent as', name);
+        if (name !== key) console.warn('weir: use', name, 'for', key);
         identity[name] = fields[key];
       }
       hit('identify', { identity: Object.assign(identity, proof, { user_id }) });

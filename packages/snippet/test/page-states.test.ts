@@ -132,7 +132,7 @@ test('a click on the text of a label also clicks its control, but an event aroun
   };
   const closestOf = (found: object) => (selector: string) =>
     selector === 'a' ? null : ((found as never)[selector] ?? chosen);
-  const input: object = { closest: (selector: string) => closestOf({ label })(selector) };
+  const input: object = { labels: [], closest: (selector: string) => closestOf({ label })(selector) };
   const label = { control: input };
   const text = { closest: closestOf({ label }) };
   for (const clicked of [text, input, input]) page.click(clicked);
