@@ -1,6 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import type { Route } from 'playwright-core';
-import { openDashboard, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -87,8 +86,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     const site = await browser.weir.client.createSite({ name: 'Goals in a row' });
     const { page } = await openDashboard(browser, `/sites/${site}/goals`);
     await page.getByText('This site has no goals yet.').waitFor();
-    const held: Route[] = [];
-    await page.route(/\/conversions\?/, (route) => void held.push(route));
+    const conversions = await holdRequests(page, /\/conversions\?/);
     const value = page.getByLabel('Name of the event');
     const add = page.getByRole('button', { name: 'Add goal' });
     const added = page.waitForResponse((answer) => answer.url().endsWith('/goals') && answer.status() === 201);
@@ -96,9 +94,8 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await add.click();
     await added;
     await value.fill('purchase');
-    await eventually('the conversions are requested', () => held.length > 0);
-    await page.unroute(/\/conversions\?/);
-    for (const route of held) await route.continue().catch(() => undefined);
+    await eventually('the conversions are requested', () => conversions.count() > 0);
+    await conversions.release();
     await page.locator('[data-testid=goals] tbody tr', { hasText: 'signup' }).waitFor();
     await eventually('the next goal can be added', () => add.isEnabled());
     expect(await value.inputValue()).toBe('purchase');

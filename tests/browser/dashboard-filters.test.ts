@@ -1,6 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import type { Route } from 'playwright-core';
-import { openDashboard, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -70,16 +69,15 @@ describeBrowser('the filters of the dashboard', () => {
     const { page, errors } = await openDashboard(browser, `/sites/${site}/overview`);
     await page.waitForSelector('[data-metric=visitors]');
     const all = /\/breakdown\?.*dimension=language.*limit=1000/;
-    const held: Route[] = [];
-    await page.route(all, (route) => void held.push(route));
+    const languages = await holdRequests(page, all);
     await page.keyboard.press('f');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('What').selectOption('Language');
     await dialog.getByLabel('Value').fill('German');
-    await eventually('the languages are requested', () => held.length > 0);
+    await eventually('the languages are requested', () => languages.count() > 0);
     const apply = dialog.getByRole('button', { name: 'Apply filter' });
     expect(await apply.isDisabled()).toBe(true);
-    for (const route of held) await route.continue();
+    await languages.release();
     await apply.click();
     await page.locator('.chip', { hasText: 'Language is' }).waitFor();
     expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['language:is:de-DE']);

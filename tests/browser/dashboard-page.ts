@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page, Route } from 'playwright-core';
 import type { TestBrowser } from './use-browser.ts';
 
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
@@ -34,6 +34,29 @@ export async function openDashboard(
   await page.getByLabel('Admin or viewer token').press('Enter');
   await page.waitForSelector('#navigation', { state: 'attached' });
   return { page, errors };
+}
+
+export interface HeldRequests {
+  /** The number of requests that are held. */
+  count(): number;
+  /** Continues the held requests. Later requests are not held any more. */
+  release(): Promise<void>;
+}
+
+/** Holds the requests of the page whose URL matches. */
+export async function holdRequests(page: Page, url: RegExp): Promise<HeldRequests> {
+  const held: Route[] = [];
+  let isHolding = true;
+  // The page may have cancelled a request.
+  const go = (route: Route): Promise<void> => route.continue().catch(() => undefined);
+  await page.route(url, (route) => (isHolding ? void held.push(route) : go(route)));
+  return {
+    count: () => held.length,
+    async release() {
+      isHolding = false;
+      for (const route of held) await go(route);
+    },
+  };
 }
 
 /** The suggestions of all inputs on the page (`datalist`). */
