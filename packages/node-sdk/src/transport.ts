@@ -25,7 +25,7 @@ export interface TransportOptions {
  */
 export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOptions): Post {
   const base = baseOf(url);
-  // Without type checks, a caller can pass `process.env.WEIR_KEY` although the variable is not set.
+  // Without type checks, a caller can pass a variable of the environment that is not set.
   const key = (apiKey ?? '').trim();
   if (key === '') throw new TypeError('apiKey is missing or empty: pass an API key of the site (`weir key add`)');
   if (/[^ -~]/.test(key)) throw new TypeError('apiKey has characters that an API key cannot have');
