@@ -61,12 +61,14 @@ export async function startFiller(
   state: ReplayState,
   gate: ReplayGate,
 ): Promise<RunningConsumer> {
-  const redriven = await readRedrivenRows(deps.shadow);
-  if (!readsRaw(replay, state)) return startWriter(deps, replay, state, gate, { redriven, hasNoSite: () => false });
   const { eventLog, raw, clock, shadow } = deps;
   const { starts } = state;
+  const redriven = await readRedrivenRows(shadow);
+  const isRaw = readsRaw(replay, state);
   const isOfSite = replay.request.siteId !== undefined;
-  const hasNoSite = isOfSite ? await readRowsWithoutSite(shadow, eventLog.logId, starts) : () => false;
+  const hasNoSite = isRaw && isOfSite ? await readRowsWithoutSite(shadow, eventLog.logId, starts) : () => false;
+  const openWriter = () => startWriter(deps, replay, state, gate, { redriven, hasNoSite });
+  if (!isRaw) return openWriter();
   const enricher = await raw.startEnricher({
     eventLog: createRawLog({
       eventLog,
@@ -79,7 +81,7 @@ export async function startFiller(
     }),
     firstRawOffset: (partition) => starts[partition]?.rawOffset ?? 0,
   });
-  const writer = await startWriter(deps, replay, state, gate, { redriven, hasNoSite }).catch(async (error: unknown) => {
+  const writer = await openWriter().catch(async (error: unknown) => {
     await enricher.close();
     throw error;
   });

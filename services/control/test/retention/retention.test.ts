@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { ExpiryChunk } from '@weir/ports/registry';
 import { eventually as eventuallyWithin } from '@weir/testkit/eventually';
 import { openReplayHarness, type ReplayHarness } from '../replay-harness.ts';
 
@@ -205,31 +206,45 @@ test('a site keeps only what its limits say, all else is as before, and a replay
   expect(await contents('kept')).toEqual(kept);
 });
 
-test('an insert that was interrupted long ago is completed: its token is forgotten, and the books lack a part', async () => {
-  const before = NOW - 30 * DAY_MS;
-  const old = `site_id = 'kept' AND received_at < fromUnixTimestamp64Milli(${before}) AND outcome = 'row'`;
+/** A condition for the records of the site `kept` that an expiry removes. */
+const oldRecords = (before: number) =>
+  `site_id = 'kept' AND received_at < fromUnixTimestamp64Milli(${before}) AND outcome = 'row'`;
+
+async function firstChunk(old: string) {
   const [chunk] = await rows(
     `SELECT toYYYYMM(received_at) AS month, toString(log_id) AS log, raw_partition AS part, intDiv(raw_offset, 100000) AS nth
      FROM records WHERE ${old} GROUP BY ALL ORDER BY ALL LIMIT 1`,
   );
-  const month = Number(chunk?.month);
-  const kept = 'site_id, received_at, enrichment, log_id, raw_partition, raw_offset';
-  // Inserts the rows `expired` into `records` and not into `expirations`: that would also correct `books_sums`, but here the books must lack a part.
-  await weir.command(`INSERT INTO weir.records (outcome, reason, timestamp, ${kept})
-    SELECT 'expired', 'events', timestamp, ${kept} FROM weir.records WHERE ${old} AND toYYYYMM(received_at) = ${month}`);
-  const place = { month, logId: String(chunk?.log), partition: Number(chunk?.part), nth: Number(chunk?.nth) };
+  const { month, log, part, nth } = chunk ?? {};
+  return { month: Number(month), logId: String(log), partition: Number(part), nth: Number(nth) };
+}
+
+/** Lets an expiry continue that another process has left. `chunk` is the last one that it began. Resolves when the expiry has ended. */
+async function continueExpiry(expiryId: string, before: number, chunk: Omit<ExpiryChunk, 'token'>): Promise<void> {
   await weir.registry.putExpiry({
-    expiryId: 'interrupted',
+    expiryId,
     siteIds: ['kept'],
     before: { events: before },
     startedAt: NOW,
     phase: 'deleting',
     ends: [1_000_000, 1_000_000, 1_000_000, 1_000_000],
-    chunk: { ...place, token: 'interrupted:weir:events', at: Date.now() - 11 * 60_000 },
+    chunk: { ...chunk, token: `${expiryId}:weir:events` },
     worker: { id: 'ended', at: NOW },
   });
   await weir.restartRetention();
   await eventually('the end of the expiry', () => weir.registry.expiry() === undefined);
+}
+
+test('an insert that was interrupted long ago is completed: its token is forgotten, and the books lack a part', async () => {
+  const before = NOW - 30 * DAY_MS;
+  const old = oldRecords(before);
+  const place = await firstChunk(old);
+  const { month } = place;
+  const kept = 'site_id, received_at, enrichment, log_id, raw_partition, raw_offset';
+  // Inserts the rows `expired` into `records` and not into `expirations`: that would also correct `books_sums`, but here the books must lack a part.
+  await weir.command(`INSERT INTO weir.records (outcome, reason, timestamp, ${kept})
+    SELECT 'expired', 'events', timestamp, ${kept} FROM weir.records WHERE ${old} AND toYYYYMM(received_at) = ${month}`);
+  await continueExpiry('interrupted', before, { ...place, at: Date.now() - 11 * 60_000 });
   const { outcomes, books } = await contents('kept');
   expect(books).toEqual(outcomes);
   expect(outcomes).toContainEqual({ outcome: 'expired', reason: 'events', n: 8 });
@@ -238,25 +253,10 @@ test('an insert that was interrupted long ago is completed: its token is forgott
 
 test('an expiry that is continued after a restore of the tables inserts the missing rows', async () => {
   const before = NOW - 10 * DAY_MS;
-  const old = `site_id = 'kept' AND received_at < fromUnixTimestamp64Milli(${before}) AND outcome = 'row'`;
-  const [first] = await rows(
-    `SELECT toYYYYMM(received_at) AS month, toString(log_id) AS log, raw_partition AS part, intDiv(raw_offset, 100000) AS nth
-     FROM records WHERE ${old} GROUP BY ALL ORDER BY ALL LIMIT 1`,
-  );
+  const old = oldRecords(before);
+  const first = await firstChunk(old);
   // The registry names a later chunk. So before the restore, the tables had the rows `expired` of the first chunk.
-  const last = { month: Number(first?.month), logId: String(first?.log), partition: Number(first?.part) };
-  await weir.registry.putExpiry({
-    expiryId: 'restored',
-    siteIds: ['kept'],
-    before: { events: before },
-    startedAt: NOW,
-    phase: 'deleting',
-    ends: [1_000_000, 1_000_000, 1_000_000, 1_000_000],
-    chunk: { ...last, nth: Number(first?.nth) + 1, token: 'restored:weir:events', at: Date.now() },
-    worker: { id: 'ended', at: NOW },
-  });
-  await weir.restartRetention();
-  await eventually('the end of the expiry', () => weir.registry.expiry() === undefined);
+  await continueExpiry('restored', before, { ...first, nth: first.nth + 1, at: Date.now() });
   expect(await weir.count(`SELECT count() AS n FROM records WHERE ${old}`)).toBe(0);
   const { outcomes, books } = await contents('kept');
   expect(books).toEqual(outcomes);
