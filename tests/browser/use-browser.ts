@@ -28,6 +28,9 @@ const QUIET = ['--disable-background-networking', '--disable-component-update', 
 const USER_AGENT =
   '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
+/** How long a step in a page may take, because other test suites can run at the same time. */
+const STEP_WITHIN_MS = 60_000;
+
 export interface TestBrowser {
   readonly weir: WeirProcess;
   readonly site: PageServer;
@@ -87,6 +90,7 @@ export function useBrowser(settings: (port: number) => Readonly<Record<string, s
     },
     async context(options) {
       const context = await browser.newContext(options);
+      context.setDefaultTimeout(STEP_WITHIN_MS);
       contexts.push(context);
       return context;
     },

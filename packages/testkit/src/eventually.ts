@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 const PAUSE_PER_PROBE = 2;
+/** The time is long, because other test suites can run at the same time. */
+const WITHIN_MS = 120_000;
 
 /**
  * Polls until `probe` returns a value other than `undefined` and `false`, and resolves with it. Rejects after `withinMs` with
@@ -11,7 +13,7 @@ const PAUSE_PER_PROBE = 2;
 export async function eventually<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  withinMs = 60_000,
+  withinMs = WITHIN_MS,
 ): Promise<T> {
   const deadline = Date.now() + withinMs;
   let last: unknown = new Error(`not within ${withinMs} ms: ${what}`);
