@@ -106,10 +106,11 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
     await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
     await browser.rows(site, 1);
-    const { page } = await openDashboard(browser, `/sites/${site}/overview`);
-    await page.waitForSelector('[data-metric=visitors]');
+    const { page } = await openDashboard(browser);
     const file = /\/assets\/settings-page-[^/]*\.js$/;
     await page.route(file, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    await page.waitForSelector('[data-metric=visitors]');
     await page.getByRole('link', { name: 'Settings' }).click();
     const problem = page.getByRole('alert').filter({ hasText: 'Weir was updated, or the page failed.' });
     await problem.waitFor();

@@ -66,10 +66,11 @@ describeBrowser('the filters of the dashboard', () => {
     };
     await client.collect({ site_id: site, ...hit }, { 'user-agent': FIREFOX });
     await browser.rows(site, 1);
-    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview`);
-    await page.waitForSelector('[data-metric=visitors]');
+    const { page, errors } = await openDashboard(browser);
     const all = /\/breakdown\?.*dimension=language.*limit=1000/;
     const languages = await holdRequests(page, all);
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    await page.waitForSelector('[data-metric=visitors]');
     await page.keyboard.press('f');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('What').selectOption('Language');

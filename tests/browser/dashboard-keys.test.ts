@@ -117,6 +117,11 @@ describeBrowser('API keys in the dashboard', () => {
 
   test('shows errors beside the form, and removes a new key from the page when the sign-in ends', async () => {
     const { page } = await openKeys('Problems');
+    // Set long before it aborts a request: a request that is sent directly after a new route was set may miss the route.
+    let isAnswered = true;
+    await page.route(/\/keys$/, (route) =>
+      isAnswered || route.request().method() !== 'POST' ? route.continue() : route.abort(),
+    );
     const problem = page.getByRole('alert');
     await section(page).getByLabel('Name').fill('   ');
     await page.getByRole('button', { name: 'Create key' }).click();
@@ -128,7 +133,7 @@ describeBrowser('API keys in the dashboard', () => {
     expect(await problem.count()).toBe(0);
     const key = await keyText(page);
 
-    await page.route(/\/keys$/, (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    isAnswered = false;
     await section(page).getByLabel('Name').fill('unanswered');
     await page.getByRole('button', { name: 'Create key' }).click();
     await problem.filter({ hasText: 'Weir did not answer. Is it running?' }).waitFor();

@@ -6,7 +6,7 @@ import { violationsOf } from './dashboard-page.ts';
 import { type MarkedDashboard, openMarkedDashboard } from './marked-dashboard.ts';
 import { mark, markedHit, USER_ID } from './marked-traffic.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
-import { describeBrowser } from './use-browser.ts';
+import { describeBrowser, STEP_WITHIN_MS } from './use-browser.ts';
 
 describeBrowser(
   'every page of the dashboard, on an imported access log and on live hits with markup in each text',
@@ -135,6 +135,7 @@ describeBrowser(
 
     test('the sign-in has no violation, and stays on this host whatever the address says', async () => {
       const context = await marked.browser.newContext({ locale: 'en' });
+      context.setDefaultTimeout(STEP_WITHIN_MS);
       const entry = await context.newPage();
       const address = `${url()}/dashboard//example.com/?next=https://example.com/&url=javascript:alert(1)#https://example.com`;
       await entry.goto(address);

@@ -88,9 +88,9 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     const done = async () => ((await client.must(200, 'GET', '/backups/current')) as { state: string }).state;
     await eventually('the backup', async () => (await done()) === 'done', WITHIN_MS);
     browser = await launchChromium();
-    const context = () => browser.newContext({ locale: 'en', viewport: { width: 1280, height: 900 } });
-    ({ page, errors } = await openDashboard({ weir, context }, '/pipeline'));
-    page.setDefaultTimeout(STEP_WITHIN_MS);
+    const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(STEP_WITHIN_MS);
+    ({ page, errors } = await openDashboard({ weir, context: async () => context }, '/pipeline'));
   }, 600_000);
   afterAll(async () => {
     await browser?.close();
@@ -182,7 +182,8 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
         .first()
         .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
-      await shows('dead-letters', /\d+ processed, 0 left\./);
+      // On a busy machine, the answer comes before Weir has stored all new records. Then the list is complete later.
+      await shows('dead-letters', /\d+ processed, 0 left\.|its new record is not stored yet/);
       await shows('dead-letters', left === 0 ? 'There are no dead letters.' : `${left} dead letters`);
     }
     expect(await violationsOf(page)).toEqual([]);
@@ -256,5 +257,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await card('minutes').locator('tbody tr', { hasText: 'does not agree' }).waitFor();
     await shows('installation', 'The disk is nearly full. Weir accepts no records until there is free space.');
     expect(await violationsOf(page)).toEqual([]);
+    // The page repeats its requests. Without this, one that the test is changing while the browser closes would fail the suite.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 });

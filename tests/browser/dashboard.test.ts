@@ -200,14 +200,15 @@ describeBrowser('the dashboard', () => {
       }[];
     const { page } = await openDashboard(browser, `/sites/${site}/overview`);
     await page.clock.install();
+    // Set before the page loads: a request that is sent directly after a new route was set may miss the route.
+    await page.route(/\/annotations$/, (route) =>
+      route.request().method() === 'POST' ? route.abort() : route.continue(),
+    );
     await page.reload();
     await page.getByRole('button', { name: 'Add note' }).click();
     const dialog = page.getByRole('dialog');
     const note = dialog.getByLabel('Note', { exact: true });
     await note.fill(MARKUP);
-    await page.route(/\/annotations$/, (route) =>
-      route.request().method() === 'POST' ? route.abort() : route.continue(),
-    );
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
     // The dashboard reloads a report within six minutes, even if its answers are slow.

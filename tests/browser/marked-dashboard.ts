@@ -6,7 +6,7 @@ import { ADMIN_TOKEN } from '../../services/control/test/control-harness.ts';
 import { type Lane, openLanes } from '../reports-model/report-lanes.ts';
 import { openDashboard } from './dashboard-page.ts';
 import { scriptOf, sendMarkedTraffic } from './marked-traffic.ts';
-import { launchChromium } from './use-browser.ts';
+import { launchChromium, STEP_WITHIN_MS } from './use-browser.ts';
 
 /** A script for the page. It records calls of `hacked`, and violations of the content security policy. */
 const WATCH = `
@@ -37,6 +37,7 @@ export async function openMarkedDashboard(): Promise<MarkedDashboard> {
   const browser = await launchChromium();
   const context = async () => {
     const opened = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 900 } });
+    opened.setDefaultTimeout(STEP_WITHIN_MS);
     await opened.addInitScript(WATCH);
     return opened;
   };

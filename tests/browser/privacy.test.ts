@@ -1,4 +1,4 @@
-import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
+import { describeBrowser, gateHits, loaded, useBrowser } from './use-browser.ts';
 
 describeBrowser('options and wishes in Chromium, by the rows', () => {
   const browser = useBrowser();
@@ -74,13 +74,16 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
   test('an opt-out also removes queued hits', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
+    const gate = await gateHits(page);
     await page.goto(`${browser.site.url}/a`);
     await loaded(page);
     await browser.rows(siteId, 1);
-    await page.route('**/api/collect', (route) => route.abort());
+    gate.isClosed = true;
+    const refused = gate.refusal();
     await page.evaluate(`weir.track('waiting'); weir.track('waiting too')`);
+    await refused;
     await page.evaluate('weir.optOut()');
-    await page.unroute('**/api/collect');
+    gate.isClosed = false;
     await page.reload();
     await loaded(page);
     await page.evaluate(`weir.optIn(); weir.track('again')`);
@@ -202,14 +205,21 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     async (attributes) => {
       const siteId = await browser.openSite(`data-exclude="/admin*" ${attributes}`);
       const page = await (await browser.context()).newPage();
+      const gate = await gateHits(page);
       await page.goto(`${browser.site.url}/a`);
       await loaded(page);
       await browser.rows(siteId, 1);
-      await page.route('**/api/collect', (route) => route.abort());
+      gate.isClosed = true;
+      // Waits for the failure here and below: a page that is left during a request cannot keep its hit.
+      const refused = gate.refusal();
       await page.evaluate(`weir.track('kept'); history.pushState({}, '', '/admin')`);
-      await page.goto(`${browser.site.url}/admin/2`);
-      await page.goto(`${browser.site.url}/admin/3`);
-      await page.unroute('**/api/collect');
+      await refused;
+      for (const path of ['/admin/2', '/admin/3']) {
+        const refusedAgain = attributes === '' ? gate.refusal() : undefined;
+        await page.goto(`${browser.site.url}${path}`);
+        await refusedAgain;
+      }
+      gate.isClosed = false;
       await page.goto(`${browser.site.url}/b`);
       const rows = await browser.rows(siteId, attributes === '' ? 3 : 2, ROW);
       const kept = attributes === '' ? ['kept'] : [];

@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { readmeExample } from '../examples/readme-example.ts';
-import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
+import { describeBrowser, gateHits, loaded, useBrowser } from './use-browser.ts';
 
 describeBrowser('delivery from Chromium, by the rows', () => {
   const browser = useBrowser();
@@ -25,14 +25,20 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     const siteId = await browser.openSite();
     const context = await browser.context();
     const page = await context.newPage();
+    const gate = await gateHits(page);
     await page.goto(`${browser.site.url}/a`);
     await loaded(page);
     await browser.rows(siteId, 1);
-    await page.route('**/api/collect', (route) => route.abort());
+    gate.isClosed = true;
+    // Waits for the failure here and below: a page that is left during a request cannot keep its hit.
+    const first = gate.refusal();
     await page.evaluate(`weir.track('kept')`);
+    await first;
     await page.evaluate(`weir.track('kept too')`);
+    const second = gate.refusal();
     await page.goto(`${browser.site.url}/b`);
-    await page.unroute('**/api/collect');
+    await second;
+    gate.isClosed = false;
     await page.reload();
     // The pageview of /b was also refused, and was queued with the others.
     expect(await namesOf(siteId, 5)).toEqual(['/a', 'kept', 'kept too', '/b', '/b']);
@@ -120,14 +126,20 @@ describeBrowser('delivery from Chromium, by the rows', () => {
   test('only the newest 60 hits are queued; more than 64 KiB of them are kept when the page is left', async () => {
     const siteId = await browser.openSite();
     const page = await (await browser.context()).newPage();
+    const gate = await gateHits(page);
     await page.goto(`${browser.site.url}/a`);
     await loaded(page);
     await browser.rows(siteId, 1);
-    await page.route('**/api/collect', (route) => route.abort());
+    gate.isClosed = true;
+    // Waits for the failure here and below: a page that is left during a request cannot keep its hit.
+    const first = gate.refusal();
     await page.evaluate(`for (let n = 1; n <= 65; n++) weir.track('n' + n, { text: 'x'.repeat(2_000) })`);
+    await first;
+    const second = gate.refusal();
     await page.goto(`${browser.site.url}/b`);
     await loaded(page);
-    await page.unroute('**/api/collect');
+    await second;
+    gate.isClosed = false;
     await page.reload();
     const names = await namesOf(siteId, 61);
     expect(names).toHaveLength(61);

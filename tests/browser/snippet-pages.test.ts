@@ -1,17 +1,20 @@
 import { eventually } from '@weir/testkit/eventually';
 import type { Page } from 'playwright-core';
-import { describeBrowser, loaded, useBrowser } from './use-browser.ts';
+import { describeBrowser, loaded, stopClock, useBrowser } from './use-browser.ts';
 
 describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () => {
   const browser = useBrowser();
   const namesOf = async (siteId: string, count: number) =>
     (await browser.rows(siteId, count, 'event_name, pathname')).map((row) => row.event_name || row.pathname);
 
-  /** Opens a page that the function `hide` can hide. Playwright cannot put a tab into the background. */
-  const open = async (path: string): Promise<Page> => {
+  /**
+   * Opens a page that the function `hide` can hide. Playwright cannot put a tab into the background. `prepare` is called before the page loads.
+   */
+  const open = async (path: string, prepare?: (page: Page) => Promise<unknown>): Promise<Page> => {
     const context = await browser.context();
     await context.addInitScript(`Object.defineProperty(document, 'hidden', { get: () => !!window.isHidden })`);
     const page = await context.newPage();
+    await prepare?.(page);
     await page.goto(browser.site.url + path);
     await loaded(page);
     return page;
@@ -47,8 +50,7 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
     await hide(page, true);
     await page.route('**/api/collect', (route) => route.abort());
     // The test stops the clock. Otherwise the snippet could send the queued hits again before the second page is open.
-    await page.clock.install();
-    await page.clock.pauseAt(Date.now() + 1_000);
+    await stopClock(page);
     await page.evaluate(`weir.track('refused')`);
     await eventually('the stored hit', async () => (await queued(page)).includes('refused'));
     await page.evaluate(`weir.track('waiting')`);
@@ -60,13 +62,14 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
 
   test('hits that wait when a hidden page ends are sent as beacons', async () => {
     const siteId = await browser.openSite();
-    const page = await open('/a');
+    // The hit `hangs` is never answered. Its route is set before the page loads: a request directly after a new route was set may miss it.
+    const page = await open('/a', (opened) =>
+      opened.route('**/api/collect', (route) =>
+        route.request().postData()?.includes('hangs') ? undefined : route.continue(),
+      ),
+    );
     await browser.rows(siteId, 1);
     await hide(page, true);
-    // The first request is never answered.
-    await page.route('**/api/collect', (route) =>
-      route.request().postData()?.includes('hangs') ? undefined : route.continue(),
-    );
     await page.evaluate(`weir.track('hangs'); weir.track('waiting'); dispatchEvent(new Event('pagehide'))`);
     expect(await namesOf(siteId, 2)).toEqual(['/a', 'waiting']);
   });

@@ -6,7 +6,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { freePort } from '@weir/testkit/free-port';
 import type { Row } from '@weir/testkit/weir-client';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { type PageServer, startPageServer } from './page-server.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -29,7 +29,8 @@ const USER_AGENT =
   '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
 /** How long a step in a page may take, because other test suites can run at the same time. */
-const STEP_WITHIN_MS = 60_000;
+export const STEP_WITHIN_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 export interface TestBrowser {
   readonly weir: WeirProcess;
@@ -130,4 +131,31 @@ export function useBrowser(settings: (port: number) => Readonly<Record<string, s
 /** Resolves when the page has loaded Weir's snippet. */
 export async function loaded(page: { evaluate<T>(script: string): Promise<T> }): Promise<void> {
   await eventually('the snippet', () => page.evaluate<boolean>('!!window.weir && !window.weir.q'));
+}
+
+/** Stops the clock of the page, and sets it a minute ahead: Playwright refuses a time that has passed when it stops the clock. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + MINUTE_MS);
+}
+
+interface HitGate {
+  /** While this is true, the requests of the snippet fail. */
+  isClosed: boolean;
+  /** Resolves when the next request of the snippet has failed. Call it before the step that causes the request. */
+  refusal(): Promise<unknown>;
+}
+
+/**
+ * Lets a test refuse the hits of a page. Call it before the page loads: a request that is sent directly after a new route was set may miss the
+ * route. The clock of the page is stopped, so the snippet does not repeat a refused request by itself.
+ */
+export async function gateHits(page: Page): Promise<HitGate> {
+  const gate: HitGate = {
+    isClosed: false,
+    refusal: () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/collect')),
+  };
+  await page.route('**/api/collect', (route) => (gate.isClosed ? route.abort() : route.continue()));
+  await stopClock(page);
+  return gate;
 }

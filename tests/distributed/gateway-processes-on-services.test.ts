@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '@weir/testkit/eventually';
-import { sendHttp } from '@weir/testkit/http-client';
+import { type HttpAnswer, sendHttp } from '@weir/testkit/http-client';
 import { seededRandom } from '@weir/testkit/load';
 import { bearer } from '@weir/testkit/weir-client';
 import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
@@ -9,6 +9,7 @@ import { underLoad } from './under-load.ts';
 
 const KILLS_PER_GATEWAY = 3;
 const REQUESTS = 300;
+const AT_ONCE = 30;
 const LIMIT = 100;
 const ANSWERS_IN_A_ROW = 10;
 
@@ -37,10 +38,17 @@ describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GA
         return inForce === ANSWERS_IN_A_ROW;
       });
     }
-    const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, nth) => send(nth)));
+    // All requests at once would take so long on a slow machine that Redis and Kafka could not answer in time.
+    const answers: HttpAnswer[] = [];
+    while (answers.length < REQUESTS) {
+      const sent = answers.length;
+      answers.push(...(await Promise.all(Array.from({ length: AT_ONCE }, (_, nth) => send(sent + nth)))));
+    }
     const accepted = answers.filter(({ status }) => status === 202).length;
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(REQUESTS - accepted);
-    expect(accepted).toBeLessThanOrEqual(LIMIT);
+    // If Kafka does not answer in time, a request within the limit is answered 503.
+    const late = answers.filter(({ status }) => status === 503).length;
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(REQUESTS - accepted - late);
+    expect(accepted + late).toBeLessThanOrEqual(LIMIT);
     expect(accepted).toBeGreaterThan(0);
   });
 
@@ -53,8 +61,10 @@ describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GA
         await pause(200 + random() * 500); // the fault happens at a random moment, so the pause is part of the test
         const pids = gateway.gatewayPids();
         expect(pids).toHaveLength(2);
-        process.kill(pids[Math.floor(random() * pids.length)] ?? 0, 'SIGKILL');
+        const victim = pids[Math.floor(random() * pids.length)] ?? 0;
+        process.kill(victim, 'SIGKILL');
         await eventually('two processes that accept requests', async () => {
+          if (gateway.gatewayPids().includes(victim)) return false;
           const { text } = await sendHttp(gateway.url, { path: '/metrics' });
           return /^weir_gateway_processes 2$/m.test(text) && gateway.gatewayPids().length === 2;
         });

@@ -16,7 +16,10 @@ export interface Service {
   readonly address: string;
   /** The folder with the stored data and the log file of the service. */
   readonly folder: string;
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Stops the process. Resolves when it is stopped: on a busy machine, it can go on for a moment after the signal. */
+  pause(): Promise<void>;
+  /** Continues a stopped process. */
+  resume(): void;
   /** Resolves when the process has ended. Before that, a killed broker could still accept records. */
   kill9(): Promise<void>;
   /** Starts the service again with its stored data. Resolves when it answers. */
@@ -97,7 +100,12 @@ function openService(name: ServiceName, address: string, dir: string): Service {
   return {
     address,
     folder,
-    signal: (signal) => void process.kill(pid(), signal),
+    async pause() {
+      const running = pid();
+      process.kill(running, 'SIGSTOP');
+      await eventually(`${name} to be stopped`, () => isStopped(running));
+    },
+    resume: () => void process.kill(pid(), 'SIGCONT'),
     async kill9() {
       const dying = pid();
       process.kill(dying, 'SIGKILL');
@@ -125,4 +133,11 @@ const storedIn = (folder: string): readonly string[] =>
 /** Whether a process has ended. A zombie counts as ended: its parent has not waited for it, and its command line is empty. */
 function isDead(pid: number): boolean {
   return !existsSync(`/proc/${pid}/cmdline`) || readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '';
+}
+
+/** Whether all threads of a process are stopped. */
+function isStopped(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8').includes('State:\tT'),
+  );
 }

@@ -12,6 +12,7 @@ const [WIPES = 0, RESTORES = 0] = (process.env.WEIR_STATE_LOSSES ?? '5,2').split
 const CLIENTS = 8;
 const REPEATED_SHARE = 0.2;
 const ROUND_MS = 60_000;
+const STEP_WITHIN_MS = 180_000;
 /**
  * The probability that the test waits for the complete rebuild of the state before the next loss. Otherwise the next loss happens during the
  * rebuild.
@@ -121,13 +122,13 @@ describeDistributed('a state store that is lost again and again', FAULTS_ENV, (w
     const load = startRepeatingLoad(urls, key, random);
     const go = async (): Promise<void> => {
       const before = load.acknowledged();
-      await eventually('a load', () => load.acknowledged() > before + KEYS_BETWEEN, ROUND_MS);
+      await eventually('a load', () => load.acknowledged() > before + KEYS_BETWEEN, STEP_WITHIN_MS);
     };
     const whole = () =>
       eventually(
         'the state to be whole',
         async () => (await waiting(weir().enrichers.map(({ url }) => url))).every((partitions) => partitions === 0),
-        ROUND_MS,
+        STEP_WITHIN_MS,
       );
     try {
       for (let time = 0; time < times; time++) {

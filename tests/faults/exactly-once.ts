@@ -18,7 +18,7 @@ export async function expectExactlyOnce(
   site: string,
   load: Load,
 ): Promise<void> {
-  await weir.client.settled(120_000);
+  await weir.client.settled(300_000);
   const keys = await countsOf(weir, site, 'idempotency_key', "source = 'server'");
   const hits = await countsOf(weir, site, 'event_name', "source = 'collect'");
 

@@ -12,6 +12,7 @@ const EVENTS = 10_000;
 const RESTARTS_MIN = 3;
 const RESTARTS_MAX = 15;
 const RESTART_EVERY_MS = 2_000;
+const KILLS_WITHIN_MS = 120_000;
 
 const raise = (): never => {
   throw new Error('a defect of the caller');
@@ -237,7 +238,9 @@ describe('delivery to a real Weir', () => {
     };
     const kill = async (): Promise<void> => {
       // The number of restarts is limited: on a busy machine Weir is up for a short time only, and the last events could take too long.
-      while (restarts < RESTARTS_MAX) {
+      // So is their time: restarts can be slow, and the flush above waits for at most 300 s.
+      const killUntil = Date.now() + KILLS_WITHIN_MS;
+      while (restarts < RESTARTS_MIN || (restarts < RESTARTS_MAX && Date.now() < killUntil)) {
         await new Promise((resolve) => setTimeout(resolve, RESTART_EVERY_MS));
         if (over) break;
         await server.kill9();

@@ -9,10 +9,10 @@ import { createLogger } from '@weir/runtime/logger';
 import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
 import { cli } from './cli-harness.ts';
 
-/** The server waits at most one second for a complete request. In this time, 400 kB arrive. A whole chunk has more than 1 MB. */
-const REQUEST_TIMEOUT_MS = 1000;
+/** The server waits at most three seconds for a complete request. In this time, 400 kB arrive. A whole chunk has more than 1 MB. */
+const REQUEST_TIMEOUT_MS = 3000;
 const BYTES_PER_TICK = 20_000;
-const TICK_MS = 50;
+const TICK_MS = 150;
 
 let weir: ControlHarness;
 let front: HttpServer;

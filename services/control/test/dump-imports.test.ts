@@ -69,11 +69,7 @@ describe.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown']
     expect((await send(chunk(lease, range(21, 60), 21))).status).toBe(503);
     fault = 'none';
     if (killed) weir.forgetControl();
-    await eventually(
-      'the chunk is taken',
-      async () => (await send(chunk(lease, range(21, 60), 21))).status === 200,
-      20_000,
-    );
+    await eventually('the chunk is taken', async () => (await send(chunk(lease, range(21, 60), 21))).status === 200);
     await expectRows(site, 60);
   });
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
     weir.advance(25 * MINUTE_MS);
   }
   await mix();
-}, 120_000);
+});
 afterAll(() => weir.close());
 afterEach(async () => {
   weir.setReplayLists(loadSourceLists());

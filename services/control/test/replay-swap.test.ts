@@ -1,6 +1,8 @@
 import { eventually } from '@weir/testkit/eventually';
 import { openReplayHarness, type ReplayHarness } from './replay-harness.ts';
 
+const LEADERS_ENDED_MAX = 30;
+
 let weir: ReplayHarness;
 beforeAll(async () => {
   weir = await openReplayHarness(40);
@@ -130,8 +132,10 @@ test.each(['swap', 'undo'] as const)(
     const records = await weir.count('SELECT count() AS n FROM records');
     await ask(what);
     const done = what === 'swap' ? 'swapped' : 'undone';
+    // On a busy machine, a leader can need longer than the time between two probes. So the last leader is not ended.
+    let ended = 0;
     await eventually(done, async () => {
-      await weir.restartReplayer();
+      if (ended++ < LEADERS_ENDED_MAX) await weir.restartReplayer();
       return (await phase()) === done;
     });
     await weir.visits(5);

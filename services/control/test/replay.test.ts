@@ -17,8 +17,16 @@ interface DiffView {
 }
 
 let weir: ReplayHarness;
+/** Whether the writer of a replay inserts after a short time. Otherwise it can wait until it has all rows of a partition. */
+let insertsSoon = false;
 beforeAll(async () => {
-  weir = await openReplayHarness(60);
+  weir = await openReplayHarness(60, {
+    leading: (deps) => ({
+      ...deps,
+      startReplayWriter: (writer) =>
+        deps.startReplayWriter(insertsSoon ? { ...writer, expectsMore: () => false } : writer),
+    }),
+  });
 });
 afterAll(() => weir.close());
 afterEach(() => weir.drop());
@@ -57,7 +65,8 @@ test('a diff is empty when nothing changed, and else names exactly what did', as
   const same: DiffView = await weir.diff();
   expect([same.changes, same.versions]).toEqual([[], []]);
   expect(same.days.map((day) => day.old)).toEqual(same.days.map((day) => day.new));
-  expect(same.days[0]?.old.rows).toBe(await count('SELECT count() AS n FROM events'));
+  const rowsOf = ({ days }: DiffView, side: 'old' | 'new') => days.reduce((sum, day) => sum + day[side].rows, 0);
+  expect(rowsOf(same, 'old')).toBe(await count('SELECT count() AS n FROM events'));
 
   const change = "browser = if(raw_offset % 10 = 0, 'Lynx', browser), city = if(raw_offset % 5 = 0, 'Rome', city)";
   await weir.command(
@@ -88,7 +97,7 @@ test('a diff is empty when nothing changed, and else names exactly what did', as
     "ALTER TABLE weir_shadow.records DELETE WHERE outcome = 'row' AND raw_offset = 1 SETTINGS mutations_sync = 1",
   );
   const less: DiffView = await weir.diff();
-  expect(less.days[0]?.new.rows).toBeLessThan(less.days[0]?.old.rows ?? 0);
+  expect(rowsOf(less, 'new')).toBeLessThan(rowsOf(less, 'old'));
 });
 
 test('every column of records is counted in a diff, or named as one that is not', () => {
@@ -101,15 +110,20 @@ test('every column of records is counted in a diff, or named as one that is not'
 });
 
 test('a limited replay goes on where it was after its leader ended', async () => {
-  const asked = { from: 'enriched', since: new Date(Date.now() - 3600_000).toISOString(), records_per_second_max: 100 };
+  const asked = { from: 'enriched', since: new Date(Date.now() - 3600_000).toISOString(), records_per_second_max: 50 };
+  insertsSoon = true;
   await weir.call('POST', '/replays', asked);
-  const replayed = async () => (await current()).body.data.records_replayed;
-  for (const part of [50, 150, 250]) {
-    await eventually(`${part} records`, async () => (await replayed()) >= part);
-    expect((await current()).body.data.phase).toBe('fill');
+  // Most of the 400 records are left after the last part, so that the replay is still in this phase on a busy machine.
+  for (const part of [10, 50, 100]) {
+    const { phase } = await eventually(`${part} records`, async () => {
+      const { data } = (await current()).body;
+      return data.records_replayed >= part ? data : undefined;
+    });
+    expect(phase).toBe('fill');
     await weir.restartReplayer();
   }
   await follows();
+  insertsSoon = false;
   expect(await digests('weir_shadow')).toEqual(await digests('weir'));
 });
 

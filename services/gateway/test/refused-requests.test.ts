@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
 let weir: RunningGateway;
-/** A gateway with a short request timeout. */
+/** A gateway with a short request timeout. It is long enough that a slow machine reads the header of a complete request in time. */
 let hasty: RunningGateway;
 let key: string;
 beforeAll(async () => {
-  hasty = await startGateway({ http: { requestTimeoutMs: 400, headersTimeoutMs: 400 } });
+  hasty = await startGateway({ http: { requestTimeoutMs: 2_000, headersTimeoutMs: 2_000 } });
   await hasty.makeSite('site_a');
   weir = await startGateway({
     config: { collectPaths: ['/t/hit'], rateLimits: { collect: 1000, events: 2, identify: 1000 } },

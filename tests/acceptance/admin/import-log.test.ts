@@ -174,11 +174,7 @@ describe('weir import: an interrupted import continues where it stopped', () => 
         env: bareEnv(settings()),
         stdio: 'ignore',
       });
-      await eventually(
-        'a part to be imported',
-        async () => ended(child) || (await count(site)) > whole * share,
-        60_000,
-      );
+      await eventually('a part to be imported', async () => ended(child) || (await count(site)) > whole * share);
       child.kill('SIGKILL');
     }
     await importLog(site, path);

@@ -10,7 +10,7 @@ import { oneOf, othersTakeOver } from './take-over.ts';
 
 const TOPICS = ['events.raw', 'events.enriched', 'registry', 'salts'];
 const DOWN_MAX_MS = { short: 500, long: 5_000 } as const;
-const MOVED_WITHIN_MS = 60_000;
+const MOVED_WITHIN_MS = 180_000;
 
 export function someBrokers({ brokers }: BrokerCluster, count: number, { random }: Round): readonly ClusterBroker[] {
   const left = [...brokers];

@@ -18,9 +18,9 @@ export function serviceFaults(name: ServiceName, shown: string): readonly Fault<
       ...{ ...DEPLOYED, name: `stop-${name}`, about: `SIGSTOP of ${shown} for 1 to 10 s, then SIGCONT` },
       async strike({ weir }, round) {
         const service = weir.services[name];
-        service.signal('SIGSTOP');
+        await service.pause();
         await duration(round);
-        service.signal('SIGCONT');
+        service.resume();
       },
     },
   ];

@@ -7,7 +7,7 @@ import type { Round, Subject } from '../../faults/suite/fault.ts';
  * are almost certainly in its partitions.
  */
 const PROBES = 32;
-const TAKEN_OVER_WITHIN_MS = 60_000;
+const TAKEN_OVER_WITHIN_MS = 180_000;
 
 export function oneOf(processes: readonly WeirProcess[], { random }: Round): WeirProcess {
   const chosen = processes[Math.floor(random() * processes.length)];

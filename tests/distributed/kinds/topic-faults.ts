@@ -14,7 +14,7 @@ const REGISTRY = 'registry';
 const ENRICHER_GROUP = 'weir-enricher.events.raw';
 /** A heading in docs/operations.md. If a process does not start because a topic is missing, its error must name this heading. */
 const WHAT_TO_DO = 'A topic was deleted';
-const SETTLES_WITHIN_MS = 60_000;
+const SETTLES_WITHIN_MS = 180_000;
 
 async function withAdmin<T>({ weir }: Deployed, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = new Kafka({ brokers: [weir.services.kafka.address], logLevel: logLevel.NOTHING }).admin();

@@ -73,8 +73,11 @@ test.each([
   ['and has not yet stored that it is applied: it is repeated', 'migrated_again', false],
 ])('a migration fails because another process has dropped a table of it, %s', async (_what, database, isStored) => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-two-migrations-'));
+  // The pause is long, so that the table is dropped within it, also on a slow machine. ClickHouse allows at most 3 s for each `sleep`.
   const first = `CREATE TABLE IF NOT EXISTS former (n UInt8) ENGINE = Memory;
-    SELECT sleep(2);
+    SELECT sleep(3);
+    SELECT sleep(3);
+    SELECT sleep(3);
     CREATE OR REPLACE VIEW current AS SELECT n FROM former;`;
   writeFileSync(join(folder, '000_first.sql'), first);
   writeFileSync(

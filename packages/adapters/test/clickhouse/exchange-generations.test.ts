@@ -215,7 +215,7 @@ describe('the next call completes an exchange that was interrupted', () => {
       await eventually('completed', () => exchange(generation).then(() => true));
       await expectExchanged(generation);
     }
-  }, 600_000);
+  }, 1_200_000);
 });
 
 test('while tables are being exchanged, every insert and every read of the generation is refused', async () => {

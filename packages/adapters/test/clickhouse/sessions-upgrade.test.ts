@@ -116,9 +116,9 @@ test('016: all sessions are as before, also those of expired rows, after kills d
     const pid = clickhouse.pid();
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
     await migrating;
-    await eventually('the engine answers again', () => clickhouse.ready().then(() => true), 60_000);
+    await eventually('the engine answers again', () => clickhouse.ready().then(() => true));
   }
-  await eventually('the migration', () => analytics.migrate().then(() => true), 60_000);
+  await eventually('the migration', () => analytics.migrate().then(() => true));
   migrated = true;
   await inserting;
 

@@ -57,12 +57,15 @@ describeLive('redis', (url) => {
       await limiter.take('events', 'k', 3, 1);
       return (await client.get(key)) !== null;
     });
-    await client.pexpire(key, 1_500);
+    await client.pexpire(key, 4_500);
     const refused = await limiter.take('events', 'k', 3, 3);
     expect(refused.allowed).toBe(false);
-    expect(refused.resetSeconds).toBeLessThanOrEqual(2);
+    expect(refused.resetSeconds).toBeLessThanOrEqual(5);
     await eventually('the window ends', async () => (await limiter.take('events', 'k', 3, 3)).allowed);
-    expect(await limiter.take('events', 'k', 3, 1)).toMatchObject({ allowed: false, resetSeconds: 60 });
+    const over = await limiter.take('events', 'k', 3, 1);
+    expect(over.allowed).toBe(false);
+    // A new window of 60 s. On a slow machine, some seconds of it can be over.
+    expect(over.resetSeconds).toBeGreaterThan(40);
     await limiter.close();
     client.disconnect();
   });

@@ -83,7 +83,7 @@ async function contents(site: string, database = 'weir') {
   const from = (table: string) => `FROM ${database}.${table} WHERE site_id = '${site}'`;
   return {
     events: await column(
-      `SELECT concat(visitor_id, ' ', toString(dateDiff('day', toDate(received_at), toDate(now())))) AS x ${from('events')} ORDER BY x, event_id`,
+      `SELECT concat(visitor_id, ' ', toString(dateDiff('day', toDate(received_at), toDate(fromUnixTimestamp64Milli(${NOW}, 'UTC'))))) AS x ${from('events')} ORDER BY x, event_id`,
     ),
     outcomes: await rows(`SELECT outcome, reason, count() AS n ${from('records')} GROUP BY ALL ORDER BY ALL`),
     books: await rows(
