@@ -16,6 +16,8 @@ export interface RunOptions {
 
 const BEFORE_MIN = 100;
 const BETWEEN_MS = 1_000;
+/** The pause between two queries for a new event. With shorter pauses, the queries would use more CPU than the load. */
+const PROBE_EVERY_MS = 250;
 const RECOVERS_WITHIN_MS = 120_000;
 const SETTLES_WITHIN_MS = 180_000;
 const NO_LIMITS = { collect: 100_000_000, events: 100_000_000, identify: 100_000_000 };
@@ -97,6 +99,7 @@ async function recovers({ client }: Subject, site: string, load: VisitorLoad): P
   await eventually(
     'a new event to be stored',
     async () => {
+      await pause(PROBE_EVERY_MS);
       const query = 'SELECT count() FROM events WHERE site_id = {site:String} AND idempotency_key = {probe:String}';
       return (await client.number(query, { site, probe })) > 0;
     },
