@@ -77,8 +77,8 @@ describeDistributed('faults of a deployment, under load: nothing lost, nothing t
     };
     const load = await underLoad('ClickHouse away', weir(), away, 30_000);
     // Gateways do not need ClickHouse, so they must not refuse requests while it is stopped. A few retries are allowed, because Kafka can be slow
-    // for some moments. In each of them, the events of all clients can be refused.
-    expect(load.retries()).toBeLessThan(3 * CLIENTS);
+    // for a moment.
+    expect(load.retries()).toBeLessThan(CLIENTS);
   });
 
   test('an enricher and a writer join and leave every few seconds', async () => {

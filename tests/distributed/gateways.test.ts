@@ -8,14 +8,10 @@ import { underLoad } from './under-load.ts';
 
 const CLIENTS = 16;
 const ROUNDS = 10;
-/** The machine of CI is slow and shared, so the limits of measured times are higher there. */
-const IN_CI = process.env.CI === 'true';
-const SLOWEST_MS = IN_CI ? 30_000 : 10_000;
-/** Rate limits are counted in windows of this length. */
-const WINDOW_MS = 60_000;
+const SLOWEST_MS = 10_000;
 
-const event = (url: string, key: string, body: object = { name: 'x' }): Promise<HttpAnswer> =>
-  sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body });
+const event = (url: string, key: string): Promise<HttpAnswer> =>
+  sendHttp(url, { path: '/api/v1/events', headers: bearer(key), body: { name: 'x' } });
 const ready = async (url: string): Promise<number> => (await sendHttp(url, { path: '/readyz' })).status;
 
 /** Sends `count` requests to all URLs in turn, a few at a time. Returns the number of answers for each status. */
@@ -53,25 +49,15 @@ describeDistributed('several gateways', {}, (weir) => {
   const gateways = () => weir().gateways.map(({ url }) => url);
 
   test('rate limits are counted across gateways: 1,200 per minute for one key, not 2,400', async () => {
-    let found: Record<string, number>;
-    let startedAt: number;
-    // If the requests take longer than a window, some of them are counted in the next one. So they are sent again, with another key.
-    do {
-      startedAt = performance.now();
-      const { key } = await weir().client.createKey(await weir().client.createSite());
-      found = await statuses(2_400, gateways(), key);
-    } while (performance.now() - startedAt > WINDOW_MS);
+    const { key } = await weir().client.createKey(await weir().client.createSite());
     // `createKey` has already sent one request with this key to each gateway.
     const left = 1_200 - gateways().length;
-    // If Kafka does not answer in time, a request within the limit is answered 503.
-    const { 503: late = 0 } = found;
-    expect(late).toBeLessThan(100);
-    const counted = (found[202] ?? 0) + late;
-    expect(counted + (found[429] ?? 0)).toBe(2_400);
-    expect(counted).toBeGreaterThanOrEqual(left);
+    const found = await statuses(2_400, gateways(), key);
+    expect((found[202] ?? 0) + (found[429] ?? 0)).toBe(2_400);
+    expect(found[202]).toBeGreaterThanOrEqual(left);
     // If Redis does not answer a gateway in time, this gateway counts the request only in its memory. Therefore a few more than 1,200 can be
     // accepted.
-    expect(counted).toBeLessThan(left + 100);
+    expect(found[202]).toBeLessThan(left + 100);
   });
 
   test('while Redis is unavailable, each gateway counts alone and continues to answer', async () => {
@@ -101,8 +87,8 @@ describeDistributed('several gateways', {}, (weir) => {
       await client.must(200, 'DELETE', `/sites/${site}/keys/${made.key_id}`);
       revoked.push(...(await Promise.all(gateways().map((url) => until(401, () => event(url, made.key))))));
     }
-    expectWithin(IN_CI ? 3_000 : 1_000, 'gateways: a new site or key is known', known);
-    expectWithin(IN_CI ? 3_000 : 1_000, 'gateways: a revoked key is refused', revoked);
+    expectWithin(1_000, 'gateways: a new site or key is known', known);
+    expectWithin(1_000, 'gateways: a revoked key is refused', revoked);
   });
 
   test.each(['kill -9', 'SIGSTOP'] as const)(
@@ -137,10 +123,13 @@ describeDistributed('several gateways', {}, (weir) => {
       else kafka.resume();
       const upAt = performance.now();
       const backMs = (await Promise.all(asking)).map((at) => Math.round(at - upAt));
-      expectWithin(IN_CI ? 3_000 : 2_000, `Kafka away (${fault}): 503`, tookMs);
-      // With only a few values, one slow connection on a busy machine can become the median. A broker that was stopped for longer than its session
-      // timeout (infra/local/kafka.properties) must also become leader again. Therefore CI has a higher limit.
-      expectWithin(IN_CI ? 10_000 : 1_000, `Kafka away (${fault}): accepted after its return`, backMs);
+      expectWithin(2_000, `Kafka away (${fault}): 503`, tookMs);
+      // With only a few values, one slow connection on a busy machine can become the median. Therefore CI has a higher limit.
+      expectWithin(
+        process.env.CI === 'true' ? 5_000 : 1_000,
+        `Kafka away (${fault}): accepted after its return`,
+        backMs,
+      );
       for (const url of gateways()) await eventually('ready', async () => (await ready(url)) === 200);
     },
     300_000,
@@ -152,11 +141,10 @@ describeDistributed('several gateways', {}, (weir) => {
     const { key } = await client.createKey(site);
     await services.clickhouse.kill9();
     const late = await weir().start('gateway');
-    // On a busy machine, the first connection to Kafka can take too long. The event is then sent again. With its key, it is stored once.
-    const body = { name: 'x', idempotency_key: 'clickhouse-down' };
-    await until(202, () => event(late.url, key, body));
+    const answer = await event(late.url, key);
     await late.stop();
     await services.clickhouse.up();
+    expect(answer.status).toBe(202);
     expect(await client.rows('events', site, 1)).toHaveLength(1);
   }, 300_000);
 

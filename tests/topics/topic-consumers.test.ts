@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
-import { createWeirClient } from '@weir/testkit/weir-client';
 import {
   bareEnv,
   PROJECT_ROOT,
@@ -29,9 +28,7 @@ describeLive('kafka', (brokers) => {
 
   beforeAll(async () => {
     weir = await startWeir({ env: engine() });
-    // A slow broker can exceed the deadline of an append. A client of several URLs repeats requests that are then answered with 503.
-    const client = createWeirClient([weir.url, weir.url], TEST_ADMIN_TOKEN);
-    siteId = await sendSomeTraffic({ ...weir, client });
+    siteId = await sendSomeTraffic(weir);
   }, 180_000);
   afterAll(async () => {
     for (const program of programs) program.kill('SIGKILL');

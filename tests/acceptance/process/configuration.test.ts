@@ -90,14 +90,7 @@ describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
     // process can need more than 5 s before that.
     const stopped = first.stop();
     await eventually('the drain', () => first.output().includes('draining'));
-    const from = performance.now();
-    const second = await startWeir({ dataDir: folder }).catch(async () => {
-      // The drain too can need more than 5 s. But the start must have waited for so long.
-      expect(performance.now() - from).toBeGreaterThan(5_000);
-      await stopped;
-      return startWeir({ dataDir: folder });
-    });
-    await second.stop();
+    await (await startWeir({ dataDir: folder })).stop();
     await stopped;
   });
 });

@@ -57,15 +57,12 @@ describeLive('redis', (url) => {
       await limiter.take('events', 'k', 3, 1);
       return (await client.get(key)) !== null;
     });
-    await client.pexpire(key, 4_500);
+    await client.pexpire(key, 1_500);
     const refused = await limiter.take('events', 'k', 3, 3);
     expect(refused.allowed).toBe(false);
-    expect(refused.resetSeconds).toBeLessThanOrEqual(5);
+    expect(refused.resetSeconds).toBeLessThanOrEqual(2);
     await eventually('the window ends', async () => (await limiter.take('events', 'k', 3, 3)).allowed);
-    const over = await limiter.take('events', 'k', 3, 1);
-    expect(over.allowed).toBe(false);
-    // A new window of 60 s. On a slow machine, some seconds of it can be over.
-    expect(over.resetSeconds).toBeGreaterThan(40);
+    expect(await limiter.take('events', 'k', 3, 1)).toMatchObject({ allowed: false, resetSeconds: 60 });
     await limiter.close();
     client.disconnect();
   });
