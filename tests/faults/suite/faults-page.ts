@@ -58,6 +58,7 @@ Faults that need three brokers, and faults of certificates, happen to a second d
 
 *Acknowledged*: records that Weir answered with success. *Stored*: sent records that are in the tables, also those whose answer was lost.
 *Recovery*: from the end of the fault until a new event was acknowledged and could be queried; it includes the start of killed processes.
+Since 2026-11-27, the command queries for this event every 250 ms, so a recovery can be up to 0.25 s longer than before.
 *What the caller saw*: the number of requests by their answer. \`no connection\`: the connection was refused or lost. \`no answer\`: no
 answer within 2 s. Clients repeat each request that was not answered with success, except collect hits, and server events without an idempotency key.
 
