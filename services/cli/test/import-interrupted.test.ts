@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import os from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { openLogFile } from '@weir/cli/import/open-log-file';
@@ -10,7 +10,9 @@ import { readLines } from '@weir/cli/import/read-lines';
 import { readLogBytes } from '@weir/cli/import/read-log-bytes';
 import { cli } from './cli-harness.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-interrupted-'));
+const folder = mkdtempSync(join(os.tmpdir(), 'weir-interrupted-'));
+/** Where the import copies standard input. */
+const temporary = join(folder, 'temporary');
 const LINES = 20_000;
 const text = '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1 "-" "-"\n'.repeat(LINES);
 
@@ -41,18 +43,15 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const { TMPDIR } = process.env;
 let interruption: AbortController;
 beforeEach(() => {
   interruption = new AbortController();
   posted = [];
-  process.env.TMPDIR = join(folder, 'temporary');
-  mkdirSync(process.env.TMPDIR, { recursive: true });
+  // TMPDIR would have no effect: in Jest, process.env is a copy that `tmpdir` does not read.
+  jest.spyOn(os, 'tmpdir').mockReturnValue(temporary);
+  mkdirSync(temporary, { recursive: true });
 });
-afterEach(() => {
-  if (TMPDIR === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = TMPDIR;
-});
+afterEach(() => jest.restoreAllMocks());
 
 const run = (file: string) =>
   cli(['import', file, '--site', 'shop'], {
@@ -64,14 +63,19 @@ const run = (file: string) =>
 test.each(['file', 'pipe'])('Ctrl-C while a %s is scanned: nothing is sent, and no copy is left', async (kind) => {
   const file = join(folder, 'access.log');
   writeFileSync(file, text);
+  let copies = -1;
   onCall = (call) => {
     // The scan begins after this answer.
-    if (call === 'GET shop') interruption.abort();
+    if (call === 'GET shop') {
+      copies = readdirSync(temporary).length;
+      interruption.abort();
+    }
   };
   const { exitCode, err } = await run(kind === 'pipe' ? '-' : file);
   expect([exitCode, err]).toEqual([130, expect.stringMatching(/^weir: interrupted while the file was read/)]);
   expect(posted).toEqual([]);
-  expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
+  expect(copies).toBe(kind === 'pipe' ? 1 : 0);
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 test('Ctrl-C while the lines of an earlier run are skipped: the lease is released, and no chunk is sent', async () => {
