@@ -16,8 +16,8 @@ export const attempt = <T>(run: () => T): T | undefined => {
 const refused: Record<string, string | number> = {};
 
 /** Reads a value from the browser's storage for this origin. */
-export const kept = (name: string): string =>
-  (refused[name] as string) || attempt(() => localStorage[name] as string) || '';
+export const kept = (name: string): string | undefined =>
+  (refused[name] as string) || attempt(() => localStorage[name] as string);
 
 /** Writes a value to the browser's storage, or to `refused` if the storage refuses it. An empty text or 0 removes the value. */
 export const keep = (name: string, text: string | number): void => {

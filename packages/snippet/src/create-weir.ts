@@ -48,7 +48,7 @@ export function createWeir(given: Options, src = location.href): Weir {
     given.site,
     ((given.endpoint || 'api/collect').match(/\S+/g) as string[]).map((path) => new URL(path, given.src || src).href),
     () =>
-      +kept(OFF) ||
+      +(kept(OFF) as string) ||
       (isOn(given.privacy) &&
       (+(navigator.doNotTrack as string) || (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)
         ? 3

@@ -17,7 +17,10 @@ export interface Queue {
 
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
-/** Without Retry-After, the pause is `floor(consecutive failures / number of endpoints)` times as long. */
+/**
+ * Without Retry-After, the pause is `consecutive failures` times as long. If an endpoint cannot be reached, it is only
+ * `floor(consecutive failures / number of endpoints)` times as long: the next endpoint is tried at once.
+ */
 const WAIT_SECONDS = 3;
 /** Upper limit of the pause, also with Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;
@@ -39,7 +42,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
   let timer: number | undefined;
 
   const takeStored = (): string[] => {
-    const stored = attempt(() => JSON.parse(kept(QUEUE_NAME))) || [];
+    const stored = attempt(() => JSON.parse(kept(QUEUE_NAME) as string)) || [];
     keep(QUEUE_NAME, '');
     return stored;
   };
@@ -64,6 +67,7 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
       busy = 1;
       failures++;
       let retryAfter: string | null | undefined;
+      let divisor = 1;
       try {
         const answer = await fetch(endpoints[0] as string, {
           method: 'POST',
@@ -76,11 +80,11 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
         }
         retryAfter = answer.headers.get('retry-after');
       } catch {
-        endpoints.push(endpoints.shift() as string);
+        divisor = endpoints.push(endpoints.shift() as string);
       }
       busy = 0;
       if (failures) {
-        const seconds = +(retryAfter as string) || ((failures / endpoints.length) | 0) * WAIT_SECONDS;
+        const seconds = +(retryAfter as string) || ((failures / divisor) | 0) * WAIT_SECONDS;
         timer = setTimeout(goOn, Math.min(seconds, WAIT_SECONDS_MAX) * 1e3);
       }
       queue.send();

@@ -18,12 +18,16 @@ export interface FakePage {
   /** The hits that arrived, and the endpoints to which requests and beacons were sent. */
   readonly hits: Readonly<Record<string, unknown>>[];
   readonly endpoints: string[];
+  /** The times of the timers that were set, in milliseconds. */
+  readonly timersMs: number[];
   /** The errors that a browser would show in its console. */
   readonly errors: unknown[];
   readonly storage: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: the tests call methods that not each form of the snippet has
   readonly window: any;
   storageCharsMax: number;
+  /** The status of each answer. */
+  status: number;
   /** Says whether an endpoint cannot be reached. */
   isBlocked: (endpoint: string) => boolean;
   run(script: Script): void;
@@ -112,22 +116,27 @@ export function openFakePage(state: PageState = {}): FakePage {
     screen: { width: 800, height: 600 },
     navigator: { sendBeacon: receive },
     Promise: PagePromise,
-    setTimeout: (run: () => void) => timers.push(run),
+    setTimeout(run: () => void, ms: number) {
+      page.timersMs.push(ms);
+      return timers.push(run);
+    },
     clearTimeout(timer: number) {
       delete timers[timer - 1];
     },
     async fetch(endpoint: string, { body }: { readonly body: string }) {
       if (!receive(endpoint, body)) throw new TypeError('Failed to fetch');
-      return { status: 202, headers: new Headers() };
+      return { status: page.status, headers: new Headers() };
     },
   };
   const page: FakePage = {
     hits: [],
     endpoints: [],
+    timersMs: [],
     errors: [],
     storage,
     window: globals.window,
     storageCharsMax: state.storageCharsMax ?? 5_000_000,
+    status: 202,
     isBlocked: () => false,
     run: (script) => script(globals),
     go: (path) => history.replaceState({}, '', path),

@@ -104,6 +104,24 @@ test.each(['weir.js', 'weir.core.js'])('%s: endpoints can be separated by severa
   expect(page.endpoints).toEqual(['https://weir.example/measure', 'https://weir.example/api/collect']);
 });
 
+test('two endpoints: a 5xx waits before the same endpoint is tried again, and an endpoint that is blocked does not', async () => {
+  const page = openFakePage({ attributes: { endpoint: '/measure api/collect' } });
+  page.status = 503;
+  page.run(full);
+  await page.settled();
+  page.isBlocked = () => true;
+  for (let timer = 0; timer < 3; timer++) {
+    page.runTimers();
+    await page.settled();
+  }
+  expect(page.timersMs).toEqual([3_000, 3_000, 3_000, 6_000]);
+  const other = openFakePage({ attributes: { endpoint: '/measure api/collect' } });
+  other.isBlocked = () => true;
+  other.run(full);
+  await other.settled();
+  expect(other.timersMs).toEqual([0]);
+});
+
 test('host names in data-hosts can have capital letters', async () => {
   const page = openFakePage({ attributes: { hosts: 'A.Example' } });
   page.run(full);
