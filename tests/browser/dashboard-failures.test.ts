@@ -101,6 +101,48 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     expect(await value.inputValue()).toBe('purchase');
   });
 
+  test.each([
+    ['api-keys', 'Name', 'Create key', /\/keys$/],
+    ['viewers', 'Name of the viewer', 'Create viewer', /\/viewers$/],
+    ['exclusions', 'Value', 'Add rule', /\/exclusions$/],
+  ])('what is typed while the list of %s is loaded again stays in the form', async (id, label, action, url) => {
+    const site = await browser.weir.client.createSite({ name: 'Lists in a row' });
+    const { page } = await openDashboard(browser, `/sites/${site}/settings`);
+    const section = page.locator(`section[aria-labelledby=${id}]`);
+    await section.getByText('This site has no', { exact: false }).waitFor();
+    const list = await holdRequests(page, url);
+    const value = section.getByLabel(label, { exact: true });
+    const add = section.getByRole('button', { name: action });
+    const added = page.waitForResponse((answer) => answer.status() === 201);
+    await value.first().fill('192.0.2.1');
+    await add.click();
+    await added;
+    await value.first().fill('192.0.2.2');
+    await eventually('the list is requested', () => list.count() > 0);
+    await list.release();
+    await section.locator('tbody tr', { hasText: '192.0.2.1' }).waitFor();
+    await eventually('the next one can be added', () => add.isEnabled());
+    expect(await value.first().inputValue()).toBe('192.0.2.2');
+  });
+
+  test('the form of a site shows what was saved, also if the request for the new values fails', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Saved' });
+    const { page } = await openDashboard(browser);
+    let isFailing = false;
+    await page.route(new RegExp(`/admin/sites/${site}$`), (route) =>
+      isFailing && route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/settings`);
+    const section = page.locator('section[aria-labelledby=site-fields]');
+    const domain = section.getByLabel('Domain');
+    await domain.fill('saved.example');
+    isFailing = true;
+    await section.getByRole('button', { name: 'Save' }).click();
+    await section.getByText('Saved.').waitFor();
+    await section.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
+    expect(await domain.inputValue()).toBe('saved.example');
+  });
+
   test('a page whose file is missing after an upgrade says so, and can be loaded again; the other pages work', async () => {
     const site = await browser.weir.client.createSite({ name: 'Upgraded' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };

@@ -43,13 +43,15 @@ export interface HeldRequests {
   release(): Promise<void>;
 }
 
-/** Holds the requests of the page whose URL matches. */
+/** Holds the GET requests of the page whose URL matches. */
 export async function holdRequests(page: Page, url: RegExp): Promise<HeldRequests> {
   const held: Route[] = [];
   let isHolding = true;
   // The page may have cancelled a request.
   const go = (route: Route): Promise<void> => route.continue().catch(() => undefined);
-  await page.route(url, (route) => (isHolding ? void held.push(route) : go(route)));
+  await page.route(url, (route) =>
+    isHolding && route.request().method() === 'GET' ? void held.push(route) : go(route),
+  );
   return {
     count: () => held.length,
     async release() {

@@ -119,11 +119,21 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
   });
 }
 
-/** A call that changes something. Afterwards all answers of the named operations are requested again. */
-export function useChange<Id extends OperationId>(id: Id, invalidates: readonly OperationId[] = []) {
+/**
+ * A call that changes something. Afterwards all answers of the named operations are requested again. `same`: an operation of the same path whose
+ * answer is the answer of the call. The page then shows the change also if that request fails.
+ */
+export function useChange<Id extends OperationId>(
+  id: Id,
+  invalidates: readonly OperationId[] = [],
+  same?: OperationId,
+) {
   const client = useQueryClient();
   return useMutation<Answer<Id>, Error, CallInput<Id>>({
     mutationFn: (input) => callAdmin(id, input),
+    onSuccess: (data, { path = {} }) => {
+      if (same !== undefined) client.setQueryData(adminKey(same, { path }), data);
+    },
     // Also after a failure: a call without an answer may have changed something.
     onSettled: () => Promise.all(invalidates.map((one) => client.invalidateQueries({ queryKey: [one] }))),
   });

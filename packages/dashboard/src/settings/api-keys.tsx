@@ -40,7 +40,8 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
       {
         onSuccess: (key) => {
           setMade(key);
-          setName('');
+          // What the reader has typed while the list was loaded again stays.
+          setName((now) => (now === name ? '' : now));
         },
       },
     );

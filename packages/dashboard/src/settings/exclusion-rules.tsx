@@ -37,7 +37,8 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
           event.preventDefault();
           remove.reset();
           const body = type === 'bots' ? { type } : { type, value: value.trim() };
-          create.mutate({ path, body: body as { type: 'path'; value: string } }, { onSuccess: () => setValue('') });
+          const onSuccess = () => setValue((now) => (now === value ? '' : now));
+          create.mutate({ path, body: body as { type: 'path'; value: string } }, { onSuccess });
         }}
       >
         <label>

@@ -24,7 +24,7 @@ export function IdentityCard({ siteId }: { readonly siteId: string }) {
   const site = useAdmin('readSite', { path });
   const create = useChange('createIdentitySecret', ['readSite']);
   const remove = useChange('removeIdentitySecret', ['readSite']);
-  const change = useChange('changeSite', ['readSite']);
+  const change = useChange('changeSite', ['readSite'], 'readSite');
   const [asked, setAsked] = useState<Question>();
   const require = (required: boolean) => change.mutate({ path, body: { identity_verification: { required } } });
   const act = (question: Question) => {

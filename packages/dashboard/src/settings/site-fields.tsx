@@ -22,7 +22,7 @@ export function SiteFields({ siteId }: { readonly siteId: string }) {
 
 function Fields({ site }: { readonly site: Answer<'readSite'> }) {
   const { t } = useTexts();
-  const change = useChange('changeSite', ['readSite', 'listSites', 'overview', 'stats', 'breakdown']);
+  const change = useChange('changeSite', ['readSite', 'listSites', 'overview', 'stats', 'breakdown'], 'readSite');
   // Contains only the fields that the reader has edited. The other fields show the newest answer.
   const [edits, setEdits] = useState<Partial<SiteForm>>({});
   const form = { ...formOf(site), ...edits };

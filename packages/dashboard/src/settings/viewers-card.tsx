@@ -27,7 +27,7 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
           remove.reset();
           const onSuccess = (viewer: Answer<'createViewer'>): void => {
             setMade(viewer);
-            setName('');
+            setName((now) => (now === name ? '' : now));
           };
           create.mutate({ path, body: { name: name.trim() } }, { onSuccess });
         }}
