@@ -143,6 +143,71 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     expect(await domain.inputValue()).toBe('saved.example');
   });
 
+  test('a filter on a language is not added while the languages of the period are not known', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Unknown languages' });
+    const hit = { visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/', language: 'de-DE' };
+    await browser.weir.client.collect({ site_id: site, ...hit }, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page } = await openDashboard(browser);
+    let isFailing = true;
+    await page.route(/\/breakdown\?.*dimension=language.*limit=1000/, (route) =>
+      isFailing ? route.abort() : route.continue(),
+    );
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    await page.waitForSelector('[data-metric=visitors]');
+    await page.keyboard.press('f');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What').selectOption('Language');
+    await dialog.getByLabel('Value').fill('German');
+    const problem = dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' });
+    await problem.waitFor();
+    const apply = dialog.getByRole('button', { name: 'Apply filter' });
+    expect(await apply.isDisabled()).toBe(true);
+    isFailing = false;
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await apply.click();
+    await page.locator('.chip', { hasText: 'Language is' }).waitFor();
+    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['language:is:de-DE']);
+  });
+
+  test('the bar of the reports says that a segment could not be removed, and shows no old number of visitors', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: 'Bar' });
+    const segment = { name: 'Mine', filters: ['page:is:/mine'] };
+    expect((await client.admin('POST', `/sites/${site}/segments`, segment)).status).toBe(201);
+    const { page } = await openDashboard(browser);
+    await page.clock.install();
+    let isFailing = false;
+    await page.route(/\/(?:realtime\?|segments\/)/, (route) => (isFailing ? route.abort() : route.continue()));
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/goals?filter=page:is:/mine`);
+    const bar = page.locator('.report-bar');
+    await bar.getByText('0 visitors now').waitFor();
+    isFailing = true;
+    await bar.getByRole('button', { name: 'Segments' }).click();
+    await page.getByRole('menuitem', { name: 'Remove Mine' }).click();
+    await bar.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
+    // The longest pause before a report is repeated.
+    await page.clock.fastForward('06:00');
+    await bar.getByText('0 visitors now').waitFor({ state: 'detached' });
+  });
+
+  test('a map that could not be loaded can be tried again', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Map' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await browser.weir.client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page } = await openDashboard(browser);
+    let isFailing = true;
+    await page.route(/\/assets\/countries-[^/]*\.json$/, (route) => (isFailing ? route.abort() : route.continue()));
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    await page.getByRole('tab', { name: 'Map' }).click();
+    const problem = page.locator('[data-panel=places]').getByRole('alert').filter({ hasText: 'Weir did not answer.' });
+    await problem.waitFor();
+    isFailing = false;
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Visitors without a known country: 1').waitFor();
+  });
+
   test('a page whose file is missing after an upgrade says so, and can be loaded again; the other pages work', async () => {
     const site = await browser.weir.client.createSite({ name: 'Upgraded' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import mapUrl from 'world-atlas/countries-110m.json';
-import type { Answer } from '../api/call-admin.ts';
+import { AdminError, type Answer, fetchFile } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { formatMetric, numberOf } from '../reports/report-metrics-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
@@ -22,15 +22,17 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
   const world = useQuery({
     queryKey: ['world'],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => (await fetch(mapUrl)).json() as Promise<World>,
+    queryFn: async () => JSON.parse(await (await fetchFile(mapUrl)).text()) as World,
+    // The file is missing after an upgrade. As for other missing files, the page then offers to load itself again.
+    throwOnError: (error) => error instanceof AdminError && error.status === 404,
   });
   const shapes = useMemo(() => (world.data === undefined ? [] : shapesOf(world.data)), [world.data]);
   const byCountry = new Map(rows.map((row) => [row.value, row]));
   const most = Math.max(1, ...rows.map((row) => numberOf(row.visitors) ?? 0));
-  if (world.error) return <Problem error={world.error} />;
+  if (world.error) return <Problem error={world.error} onRetry={() => void world.refetch()} />;
   if (world.data === undefined) return <Loading lines={8} />;
   const active = shown === undefined ? undefined : byCountry.get(shown);
-  const unknown = numberOf(byCountry.get('')?.visitors ?? 0) ?? 0;
+  const unknown = byCountry.get('')?.visitors ?? 0;
   return (
     <div className="map">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={texts.t('map.label')}>
@@ -56,7 +58,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
       </svg>
       {shown === undefined ? (
         <p className="map-tip muted">
-          {unknown > 0 && texts.t('map.unknown', { count: formatMetric(texts, 'visitors', unknown) })}
+          {(numberOf(unknown) ?? 0) > 0 && texts.t('map.unknown', { count: formatMetric(texts, 'visitors', unknown) })}
         </p>
       ) : (
         <p className="map-tip" aria-hidden="true">

@@ -4,6 +4,7 @@ import { valuesOf } from '../suggest/named-values.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
 import { useValues, ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Problem } from '../ui/states.tsx';
 import { DIMENSIONS, dimensionLabel, isDone } from './dimension-view.ts';
 import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
 import { addFilter, canAddFilter, FILTERS_MAX, type ReportState } from './report-state.ts';
@@ -22,10 +23,10 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
   const word = useDeferredValue(value.trim());
   const properties = usePropertyNames(state, dimension === 'property');
   const values = { dimension: name, state, word, enabled: name !== 'property:' };
-  const { values: known, isWaiting } = useValues(values);
+  const { values: known, isWaiting, error, retry } = useValues(values);
   // `is` and `is_not` compare whole values, so a typed name becomes its code. The other operators compare a part of the code with the typed text.
   const isWhole = operator === 'is' || operator === 'is_not';
-  const isComplete = word !== '' && !isWaiting;
+  const isComplete = word !== '' && !isWaiting && error === null;
   const chosen = isWhole ? valuesOf(texts, name, value, isComplete ? known : undefined) : [value];
   const added = { dimension: name, operator, values: chosen ?? [] };
   const isFull = !canAddFilter(state.filters, added);
@@ -95,6 +96,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
         {(operator.startsWith('matches') || !isDone(dimension)) && (
           <p className="note">{t(operator.startsWith('matches') ? 'filter.globHint' : 'filter.emptyHint')}</p>
         )}
+        {chosen === undefined && error !== null && <Problem error={error} onRetry={retry} />}
         {isFull && (
           <p className="problem" role="alert">
             {t('filter.tooMany', { max: FILTERS_MAX })}

@@ -53,7 +53,7 @@ export function ReportBar({
           {site.name}
         </span>
         <span className="now" role="status">
-          {now.data && (
+          {now.data && now.error === null && (
             <>
               <i className="pulse" aria-hidden="true" />
               {t('visitors.now', { count: now.data.last_5_minutes.visitors })}

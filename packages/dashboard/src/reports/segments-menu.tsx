@@ -5,6 +5,7 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { NameDialog } from '../ui/name-dialog.tsx';
+import { Problem } from '../ui/states.tsx';
 import { formatFilter, parseFilter } from './filter-text.ts';
 import { type ReportState, setFilters } from './report-state.ts';
 
@@ -42,6 +43,7 @@ export function SegmentsMenu({ state }: { readonly state: ReportState }) {
           </MenuItem>
         )}
       </Menu>
+      {remove.error && <Problem error={remove.error} />}
       {isSaving && (
         <NameDialog
           title={t('segments.save')}

@@ -38,11 +38,15 @@ export function useValues(asked: ValuesProps) {
     dimension,
     ...searchOf(dimension, word, VALUES_MAX, filtersFor(asked)),
   } as QueryOf<'breakdown'>;
-  const { data, error, isPlaceholderData } = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
+  const answer = useAdmin('breakdown', { path: { site_id }, query, keep: true, enabled });
+  const { data, error, isPlaceholderData } = answer;
   return {
     values: data?.rows.map(({ value }) => value) ?? [],
     /** Whether the values are those of an earlier search, or empty, because this search has no answer yet. */
     isWaiting: isPlaceholderData || (data === undefined && error === null),
+    /** Why the values of this search are not known. */
+    error: data === undefined ? error : null,
+    retry: () => void answer.refetch(),
   };
 }
 
