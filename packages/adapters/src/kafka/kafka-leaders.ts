@@ -33,12 +33,14 @@ export async function awaitLeaders(
 
 /**
  * Resolves when, for each topic, one broker that leads partitions of it answers. Ignores partitions without a leader, which `drift` (kafka-topics.ts)
- * reports, and other brokers that hang. Otherwise one lost broker would make every process unready.
+ * reports, and other brokers that hang. Otherwise one lost broker would make every process unready. Requests new metadata, but waits for them only if
+ * the leaders of the last metadata do not answer: the broker that gets the metadata request can be the one that hangs.
  */
 export async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
-  try {
+  link.refreshLeaders();
+  await retried(2, async (isRepeated) => {
     const asked = await link.run(async (cluster) => {
-      await cluster.refreshMetadata();
+      if (isRepeated) await cluster.refreshMetadata();
       return topics.map((topic) => [topic, oneOfEachLeader(cluster, topic)] as const);
     });
     const answered = asked.map(async ([topic, partitions]) => {
@@ -46,9 +48,9 @@ export async function ping(link: KafkaLink, topics: readonly string[]): Promise<
       await Promise.any(partitions.map((partition) => readEdges(link, topic, [partition], 1)));
     });
     await Promise.all(answered);
-  } catch (error) {
+  }).catch((error: unknown) => {
     throw eventLogUnavailable('Kafka does not answer', error);
-  }
+  });
 }
 
 /** Returns one partition for each broker that is a leader. */
