@@ -156,8 +156,13 @@ export interface PartitionPosition {
   readonly partition: number;
   /** The lowest offset that retention has not removed. */
   readonly first: number;
-  /** One past the highest offset. */
+  /** One past the highest offset that consumers can read. */
   readonly end: number;
+  /**
+   * One past the highest offset that was written. Records from `end` on become visible later, or are lost; the outcome of their appends is `unknown`
+   * or not known yet. `undefined` if consumers can read every written record.
+   */
+  readonly written?: number;
   /** The offset of the group's last commit; `undefined` if there is no commit. */
   readonly committed: number | undefined;
   /** The metadata of the group's last commit; `undefined` if there is no commit. */

@@ -17,7 +17,7 @@ import { eventLogUnavailable, openingError } from './kafka-errors.ts';
 import { awaitLeaders, ping } from './kafka-leaders.ts';
 import { createKafkaLink, type KafkaLink, withRetry } from './kafka-link.ts';
 import { claimLogId, claimPartitionCount, claimRawTopicId, storedLogId } from './kafka-log-id.ts';
-import { hasHadRecords, readEdges, readOffsetsAtTime, removeRecordsBefore } from './kafka-offsets.ts';
+import { hasHadRecords, readAllEdges, readEdges, readOffsetsAtTime, removeRecordsBefore } from './kafka-offsets.ts';
 import { type KafkaTable, openKafkaTable } from './kafka-table.ts';
 import { readTopicId } from './kafka-topic-id.ts';
 import { createKafkaTopics, messageBytesMaxOf, type TopicDrift, type TopicsSpec } from './kafka-topics.ts';
@@ -282,7 +282,7 @@ async function readPositions(
   group: string,
   partitions: readonly number[],
 ): Promise<readonly PartitionPosition[]> {
-  const edges = await readEdges(link, topic, partitions);
+  const edges = await readAllEdges(link, topic, partitions);
   const find = (cluster: Cluster) => coordinatorPlace(cluster, group);
   const committed = await withRetry(link, 10, find, async (coordinator) => {
     const { responses } = await coordinator.offsetFetch({
@@ -292,8 +292,7 @@ async function readPositions(
     return new Map(responses.flatMap((one) => one.partitions.map(toCommit)));
   });
   return partitions.map((partition) => {
-    const { first, end } = edges.get(partition)!;
     const commit = committed.get(partition);
-    return { partition, first, end, committed: commit?.offset, metadata: commit?.metadata };
+    return { partition, ...edges.get(partition)!, committed: commit?.offset, metadata: commit?.metadata };
   });
 }

@@ -11,7 +11,7 @@ const END = -1;
 export interface Edges {
   /** The lowest offset that retention has not removed. */
   readonly first: number;
-  /** One past the highest offset. */
+  /** One past the highest offset that consumers can read. */
   readonly end: number;
 }
 
@@ -32,6 +32,27 @@ export function readEdges(
       partitions.map((partition) => [partition, { first: first.get(partition)!, end: end.get(partition)! }]),
     );
   });
+}
+
+/**
+ * Does the same as `readEdges`. In addition, the result of a partition has `written` (one past the highest offset that its leader has written) if
+ * consumers cannot read all of these records yet, because an in-sync replica lacks them.
+ */
+export async function readAllEdges(
+  link: KafkaLink,
+  topic: string,
+  partitions: readonly number[],
+): Promise<ReadonlyMap<number, Edges & { readonly written?: number }>> {
+  const edges = await readEdges(link, topic, partitions);
+  const ends = await retried(ATTEMPTS, async (isRepeated) =>
+    listOffsets(link, topic, await leadersOf(link, topic, partitions, isRepeated), END, 'replica'),
+  );
+  return new Map(
+    [...edges].map(([partition, found]) => {
+      const written = ends.get(partition)!;
+      return [partition, written > found.end ? { ...found, written } : found];
+    }),
+  );
 }
 
 /**
@@ -106,19 +127,24 @@ async function leadersOf(
 
 /**
  * Returns one offset for each partition. `time` is `FIRST`, `END` or Unix milliseconds. The offset is -1 if no record was appended at or after this
- * time. Rejects if an answer does not contain a partition: an erasure must not treat such a partition as empty.
+ * time. Rejects if an answer does not contain a partition: an erasure must not treat such a partition as empty. For `END`, a consumer gets the end of
+ * the records that all in-sync replicas have. A replica gets the end of all records that the leader has. A request of a replica must contain a node
+ * ID, and this function uses the node ID of the leader itself.
  */
 async function listOffsets(
   link: KafkaLink,
   topic: string,
   byLeader: ReadonlyMap<BrokerPlace, readonly number[]>,
   time: number,
+  as: 'consumer' | 'replica' = 'consumer',
 ): Promise<ReadonlyMap<number, number>> {
   const requests = [...byLeader].map(async ([leader, partitions]) => {
     const asked = partitions.map((partition) => ({ partition, timestamp: String(time) }));
-    const { responses } = await link.runOn(leader, (broker) =>
-      (broker as AdminBroker).listOffsets({ topics: [{ topic, partitions: asked }] }),
-    );
+    const request = {
+      topics: [{ topic, partitions: asked }],
+      ...(as === 'replica' ? { replicaId: leader.nodeId } : {}),
+    };
+    const { responses } = await link.runOn(leader, (broker) => (broker as AdminBroker).listOffsets(request));
     const answered = responses.flatMap((response) => response.partitions);
     return partitions.map((partition) => {
       const found = answered.find((one) => one.partition === partition);

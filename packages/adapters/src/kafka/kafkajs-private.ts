@@ -45,8 +45,11 @@ export interface AdminBroker extends Broker {
   describeConfigs(request: { readonly resources: readonly object[] }): Promise<DescribeConfigResponse>;
   /** Deletes records of partitions. The broker must be their leader. */
   deleteRecords(request: { readonly topics: readonly object[] }): Promise<unknown>;
-  /** Returns offsets of partitions. The broker must be their leader. */
-  listOffsets(request: { readonly topics: readonly object[] }): Promise<{
+  /**
+   * Returns offsets of partitions. The broker must be their leader. `replicaId`: the node ID of the replica that sends the request. Without it, the
+   * request is that of a consumer.
+   */
+  listOffsets(request: { readonly topics: readonly object[]; readonly replicaId?: number }): Promise<{
     readonly responses: readonly {
       readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
     }[];

@@ -18,7 +18,8 @@ const PARTITIONS = [0, 1, 2];
 const LEADERLESS = 1;
 /**
  * The broker of each of the four partitions of `__consumer_offsets`. The broker of partition `hashCode(group) mod 4` is the coordinator of a group.
- * This is partition 2 (the first broker) for `group.own.events.raw`, and partition 0 (the second broker) for `other.half.events.raw`.
+ * This is partition 2 (the first broker) for `group.own.events.raw` and `group.unseen.events.raw`, and partition 0 (the second broker) for
+ * `other.half.events.raw`.
  */
 const OFFSETS_BROKERS = [2, 2, 1, 2];
 const GROUP_OF_SECOND = 'other';
@@ -123,6 +124,24 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
         const raw = await append(log, 'events.raw').finally(() => brokers.continueSecond());
         expect([raw, await enriched]).toEqual([['unknown', 'unknown', 'unknown'], ALL_STORED]);
         return true;
+      });
+    });
+
+    test('leaves records that consumers cannot read yet; `written` of a position counts them', async () => {
+      await makeTopics('unseen.', () => [1, 2]);
+      const log = await open('unseen.');
+      await eventually('an unknown outcome', async () => {
+        await becomes(log, 'events.raw', ALL_STORED);
+        await brokers.pauseSecond();
+        const outcomes = await append(log, 'events.raw', [0]);
+        const [unseen] = await log.positions('events.raw', 'group', [0]).finally(() => brokers.continueSecond());
+        expect(outcomes).toEqual(['unknown']);
+        expect(unseen?.written).toBeGreaterThan(unseen?.end ?? Number.POSITIVE_INFINITY);
+        return true;
+      });
+      await eventually('consumers can read all records', async () => {
+        const [seen] = await log.positions('events.raw', 'group', [0]);
+        return seen !== undefined && seen.written === undefined;
       });
     });
   });
