@@ -1,6 +1,7 @@
+import { DependencyError } from '@weir/domain/errors';
 import { HEADER_RAW_OFFSET } from '@weir/domain/records/records-columns';
 import { GROUP_ENRICHER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
-import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { EventLog, PartitionPosition, StoredRecord } from '@weir/ports/event-log';
 
 /**
  * For a raw offset (an offset in `events.raw`): true if its outcome in `events.enriched` is `duplicate`. An offset is missing if the
@@ -117,7 +118,8 @@ function createOutcomeReader(
 
 /**
  * Finds up to which raw offset the log has outcomes, and returns a reader for them. All raw offsets below `committed` must have an
- * outcome. Rejects with `event_log_unavailable`.
+ * outcome. Rejects with `event_log_unavailable`. Also does so while the log has outcomes that consumers cannot read yet, because a former owner can have
+ * appended them.
  */
 export async function readDecidedOutcomes(
   eventLog: EventLog,
@@ -125,6 +127,10 @@ export async function readDecidedOutcomes(
   committed: number,
 ): Promise<DecidedOutcomes> {
   const edges = await readEdges(eventLog, partition);
+  if (edges.written !== undefined) {
+    const message = `${TOPIC_ENRICHED}/${partition} has outcomes that cannot be read yet, because a replica does not have them`;
+    throw new DependencyError('event_log_unavailable', message);
+  }
   const reader = createOutcomeReader(eventLog, partition, async () => edges);
   await reader.goBefore(committed);
   let to = committed;
@@ -140,7 +146,10 @@ export function followOutcomes(eventLog: EventLog, partition: number): Pick<Deci
   return createOutcomeReader(eventLog, partition, () => readEdges(eventLog, partition));
 }
 
-async function readEdges(eventLog: EventLog, partition: number) {
+async function readEdges(
+  eventLog: EventLog,
+  partition: number,
+): Promise<Pick<PartitionPosition, 'first' | 'end' | 'written'>> {
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_ENRICHER, [partition]);
   return position ?? { first: 0, end: 0 };
 }

@@ -65,3 +65,13 @@ test.each([
   const read = await decided.read(one.committed, one.to);
   expect(read.size).toBe(one.to - one.committed);
 });
+
+test('outcomes that cannot be read yet are not missed: the search fails until they can be read', async () => {
+  const log = logOfRanges([0, 10]);
+  const positions: EventLog['positions'] = async (...args) =>
+    (await log.positions(...args)).map((position) => ({ ...position, written: 12 }));
+  await expect(readDecidedOutcomes({ ...log, positions }, 0, 8)).rejects.toMatchObject({
+    code: 'event_log_unavailable',
+  });
+  expect((await readDecidedOutcomes(log, 0, 8)).to).toBe(10);
+});
