@@ -25,10 +25,12 @@ afterAll(() => weir.close());
 
 const ends = async () => (await weir.eventLog.positions(TOPIC_RAW, 'test')).map(({ end }) => end);
 
-test('a redrive appends nothing if a replay begins while the redrive waits for the pipeline', async () => {
+/** Makes a dead letter. `n`: a digit, which must differ at each call, because the enricher remembers the place of an address. */
+async function makeLetter(n: number): Promise<void> {
   const receivedAt = weir.clock();
-  const sealedIp = await createAddressSealer({ registry: weir.registry, randomBytes }).seal('81.2.69.1', receivedAt);
-  const head = { eventId: '00000000-0000-7000-8000-000000000001', kind: 'collect', siteId: 'shop' } as const;
+  const sealer = createAddressSealer({ registry: weir.registry, randomBytes });
+  const sealedIp = await sealer.seal(`81.2.69.${n}`, receivedAt);
+  const head = { eventId: `00000000-0000-7000-8000-00000000000${n}`, kind: 'collect', siteId: 'shop' } as const;
   const body = { site_id: 'shop', type: 'pageview', url: 'https://shop.example/', visitor_id: '', session_id: '' };
   const from = { receivedAt, sealedIp: sealedIp ?? '', userAgent: 'Firefox', acceptLanguage: '' };
   weir.failPlaces(true);
@@ -37,17 +39,41 @@ test('a redrive appends nothing if a replay begins while the redrive waits for t
   ]);
   await eventually('the letter', async () => (await weir.call('GET', '/dead-letters')).body.data.total === 1);
   weir.failPlaces(false);
+}
 
+const beginReplay = () =>
+  weir.registry.putReplayRequest({
+    replayId: 'replay_x',
+    from: 'tables',
+    startedAt: weir.clock(),
+    keep: KEEP_FOREVER,
+  });
+
+/** Redrives the letter twice: while there is a replay, which must be refused, and after the replay was dropped. */
+async function redriveTwice(): Promise<void> {
   const before = await ends();
-  const { registry } = weir;
-  onWait = () =>
-    registry.putReplayRequest({ replayId: 'replay_x', from: 'tables', startedAt: weir.clock(), keep: KEEP_FOREVER });
   const { status, body: answer } = await weir.call('POST', '/dead-letters/redrive', {});
   expect([status, answer.error?.message]).toEqual([409, expect.stringContaining('there is a replay')]);
   expect(await ends()).toEqual(before);
   await weir.call('DELETE', '/replays/current');
   await eventually('no replay', async () => (await weir.call('GET', '/replays/current')).status === 404);
-
   const { data } = (await weir.call('POST', '/dead-letters/redrive', {})).body;
   expect(data.results).toMatchObject([{ result: 'stored' }]);
+}
+
+test('a redrive appends nothing if a replay begins while the redrive waits for the pipeline', async () => {
+  await makeLetter(1);
+  onWait = beginReplay;
+  await redriveTwice();
+});
+
+test('a redrive reads the registry to its end, so it finds a replay that another process has begun', async () => {
+  await makeLetter(2);
+  const registry = weir.registry as { catchUp(): Promise<void> };
+  const { catchUp } = registry;
+  registry.catchUp = () => {
+    registry.catchUp = catchUp;
+    return beginReplay();
+  };
+  await redriveTwice();
 });

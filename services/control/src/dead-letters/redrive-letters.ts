@@ -84,7 +84,8 @@ function problemOf(result: LetterResult['result'], found: { readonly reason: str
 
 /**
  * Appends the records in their order. Returns an error reply if the log did not store all of them. A replay can begin while this call runs, and it
- * considers only letters that were redriven before its start. So this function checks for a replay before each append.
+ * considers only letters that were redriven before its start. So this function checks for a replay before each append. It reads the registry to its
+ * end first, because another process can have begun the replay.
  */
 async function append(
   { eventLog, registry }: Pick<AdminDeps, 'eventLog' | 'registry'>,
@@ -97,6 +98,7 @@ async function append(
       bytes += (records[end] as AppendRecord).value.byteLength;
       end += 1;
     }
+    await registry.catchUp();
     if (registry.replay() !== undefined) return conflict(REPLAYS);
     const outcomes = await eventLog.append(TOPIC_RAW, records.slice(first, end));
     const failed = outcomes.find(({ status }) => status !== 'stored');
