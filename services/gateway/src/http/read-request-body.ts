@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Json, JsonObject } from '@weir/domain/json/json';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
-import { createUnpackBody, isPlain, packingOf, type UnpackBody } from './unpack-body.ts';
+import { createUnpackBody, isPlain, type Packing, packingOf, type UnpackBody } from './unpack-body.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
 /**
@@ -10,8 +10,14 @@ export const BODY_BYTES_MAX = 64 * 1024;
  */
 const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The body of a request as a JSON object and as text, or the answer that refuses it. */
-export type Body = { readonly json: JsonObject; readonly text: string } | Refusal;
+/** The body of a request as a JSON object and as text. */
+export interface ParsedBody {
+  json: JsonObject;
+  readonly text: string;
+}
+
+/** A body, or the answer that refuses it. */
+export type Body = ParsedBody | Refusal;
 
 export interface Refusal {
   readonly status: 400 | 413 | 415 | 503;
@@ -29,49 +35,54 @@ const NOT_UTF8: Body = { status: 400, message: 'the body must be valid UTF-8' };
 const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
 const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
 
-/**
- * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed. A small
- * body usually arrives directly after the event `request`. So the result is usually synchronous if the caller has awaited something before this
- * call. If the client closes the connection before the end of the body, the promise never resolves.
- */
-export type ReadBody = (request: IncomingMessage, bytesMax: number) => Body | Promise<Body>;
+const FORGOTTEN: JsonObject = Object.freeze({});
 
-export function createReadBody(): ReadBody {
-  const unpack = createUnpackBody();
-  return (request, bytesMax) => {
-    const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && !isPlain(encoding)) return readPacked(request, encoding, bytesMax, unpack);
-    return readBytes(request, bytesMax, parseBody, bytesMax);
-  };
+/**
+ * Frees the memory of the parsed body. Call it before a request waits for the event log: the wait can take seconds, and the objects of a body can need
+ * more than 20 times the memory of its text.
+ */
+export function forgetJson(body: ParsedBody): void {
+  body.json = FORGOTTEN;
 }
 
 /**
- * Reads a compressed body. The limit applies to the decompressed body. The compressed body may be slightly longer, because
- * compressing random data makes it longer.
+ * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed. A small
+ * body usually arrives directly after the event `request`. So the result is usually synchronous if the caller has awaited something before this
+ * call. If the client closes the connection before the end of the body, the promise never resolves. With `turn`, the whole body is received first,
+ * and decompressed and parsed after `turn` has resolved.
  */
-function readPacked(
-  request: IncomingMessage,
-  encoding: string,
-  bytesMax: number,
-  unpack: UnpackBody,
-): Body | Promise<Body> {
-  const packing = packingOf(encoding);
-  if (packing === undefined) return discard(request, ENCODING_UNKNOWN);
-  const read = async (packed: Buffer): Promise<Body> => {
+export type ReadBody = (request: IncomingMessage, bytesMax: number, turn?: () => Promise<void>) => Body | Promise<Body>;
+
+export function createReadBody(): ReadBody {
+  const unpack = createUnpackBody();
+  return (request, bytesMax, turn) => {
+    const inTurn = (read: ReadBytes): ReadBytes =>
+      turn === undefined ? read : (bytes) => turn().then(() => read(bytes));
+    const encoding = request.headers['content-encoding'];
+    if (encoding === undefined || isPlain(encoding)) return readBytes(request, bytesMax, inTurn(parseBody), bytesMax);
+    const packing = packingOf(encoding);
+    if (packing === undefined) return discard(request, ENCODING_UNKNOWN);
+    return readBytes(request, packedMax(bytesMax), inTurn(readPacked(packing, bytesMax, unpack)), bytesMax);
+  };
+}
+
+type ReadBytes = (bytes: Buffer) => Body | Promise<Body>;
+
+/** A compressed body may be slightly longer than the limit, which applies to the decompressed body: compressing random data makes it longer. */
+function packedMax(bytesMax: number): number {
+  return bytesMax + bytesMax / PACKED_EXTRA_PART;
+}
+
+function readPacked(packing: Packing, bytesMax: number, unpack: UnpackBody): ReadBytes {
+  return async (packed) => {
     const unpacked = await unpack(packed, packing, bytesMax);
     if (Buffer.isBuffer(unpacked)) return parseBody(unpacked);
     return unpacked === 'too large' ? tooLarge(bytesMax) : UNPACK_FAILURES[unpacked];
   };
-  return readBytes(request, bytesMax + bytesMax / PACKED_EXTRA_PART, read, bytesMax);
 }
 
 /** Reads at most `readMax` bytes and passes them to `read`. If the body is longer, the answer names `bytesMax` as the limit. */
-function readBytes(
-  request: IncomingMessage,
-  readMax: number,
-  read: (bytes: Buffer) => Body | Promise<Body>,
-  bytesMax: number,
-): Body | Promise<Body> {
+function readBytes(request: IncomingMessage, readMax: number, read: ReadBytes, bytesMax: number): Body | Promise<Body> {
   const length = Number(request.headers['content-length'] ?? Number.NaN);
   if (length > readMax) return discard(request, tooLarge(bytesMax));
   if (length === request.readableLength) {

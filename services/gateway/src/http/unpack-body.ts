@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
 
-type Packing = 'gzip' | 'deflate' | 'br';
+export type Packing = 'gzip' | 'deflate' | 'br';
 
 const PLAIN = /^(identity)?$/i;
 /** Content encodings. x-gzip means gzip (RFC 9110, 8.4.1.3). Several encodings of one body are not supported. */

@@ -13,7 +13,7 @@ import { buildEnvelope } from '../append/envelope.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { PREFLIGHT, rawHeaders } from '../http/cors.ts';
 import type { Replies } from '../http/gateway-reply.ts';
-import type { Body } from '../http/read-request-body.ts';
+import { type Body, forgetJson } from '../http/read-request-body.ts';
 import type { CollectRoute, Handle } from '../http/route.ts';
 
 /**
@@ -65,6 +65,7 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
         : partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, userId !== '');
     const proven = identityProof === undefined ? head : { ...head, identityProof };
     const value = encodeRawRecord(proven, withoutClientAddress(body.text, body.json));
+    forgetJson(body);
     const result = await batcher.append({ key, value }, undefined, { siteId, keyId: '' });
     if (result !== 'stored') return replies.unavailable(response);
     if (hit.identity !== undefined) {

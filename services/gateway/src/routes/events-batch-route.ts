@@ -5,11 +5,12 @@ import type { Json, JsonObject } from '@weir/domain/json/json';
 import type { ApiKey } from '@weir/domain/registry/site';
 import { createBatchTurns } from '../admission/batch-turns.ts';
 import { siteRateLimit } from '../admission/site-rate-limit.ts';
+import type { AppendResult } from '../append/append-batcher.ts';
 import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { authorizedKey } from '../http/authenticated-route.ts';
 import type { Replies } from '../http/gateway-reply.ts';
-import { BODY_BYTES_MAX } from '../http/read-request-body.ts';
+import { BODY_BYTES_MAX, forgetJson, type ParsedBody } from '../http/read-request-body.ts';
 import { type AuthenticatedRoute, CONTENT_TYPE_MESSAGE, type Handle, isJsonContent } from '../http/route.ts';
 
 export const BATCH_EVENTS_MAX = 500;
@@ -37,16 +38,22 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
   const { rateLimiter, readBody } = deps;
   const { rateLimit, bodyBytesMax } = route;
   const appendEvent = createAppendEvent(deps);
+  /** Parsing a batch can need as much CPU as processing its events, and much memory. So each of both steps waits for a turn. */
+  const parseTurns = createBatchTurns();
   const turns = createBatchTurns();
 
-  const appendOne = async (request: IncomingMessage, key: ApiKey, json: Json, text: string): Promise<Result> => {
+  const appendOne = (request: IncomingMessage, key: ApiKey, json: Json, text: string): Result | Promise<Result> => {
     if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
     if (Buffer.byteLength(text) > BODY_BYTES_MAX) return TOO_LARGE;
     const { siteId, keyId } = key;
     const appended = appendEvent({ request, siteId, keyId, json: json as JsonObject, text, headerKey: '' });
-    if (appended instanceof FieldError) return failed(400, appended.message);
-    const result = await appended;
-    return result === 'stored' ? ACCEPTED : result === 'duplicate' ? DUPLICATE : UNAVAILABLE;
+    return appended instanceof FieldError ? failed(400, appended.message) : appended.then(resultOf);
+  };
+  const appendAll = (request: IncomingMessage, key: ApiKey, { json, text }: ParsedBody) => {
+    const texts = itemTexts(text, 'events');
+    return (json.events as readonly Json[]).map((event, index) =>
+      appendOne(request, key, event, texts[index] as string),
+    );
   };
 
   return async (request, response) => {
@@ -61,25 +68,22 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
       else replies.limited(response, limit);
     };
     if (!isJsonContent(request)) return refuse(400, CONTENT_TYPE_MESSAGE);
-    const body = await readBody(request, bodyBytesMax);
+    const body = await readBody(request, bodyBytesMax, () => parseTurns.next(keyId));
     if ('status' in body) return refuse(body.status, body.message, body.headers);
-    const { events } = body.json;
-    if (!Array.isArray(events) || events.length === 0 || events.length > BATCH_EVENTS_MAX) {
-      return refuse(400, EVENTS_RULE);
-    }
+    const sent = eventsIn(body);
+    if (sent === 0 || sent > BATCH_EVENTS_MAX) return refuse(400, EVENTS_RULE);
 
-    if (events.length > perMinute) {
+    if (sent > perMinute) {
       const headers = ['RateLimit-Limit', String(perMinute)];
-      return replies.error(response, 400, tooManyMessage(events.length, perMinute), headers);
+      return replies.error(response, 400, tooManyMessage(sent, perMinute), headers);
     }
 
-    const limit = await rateLimiter.take(rateLimit, keyId, perMinute, events.length);
+    const limit = await rateLimiter.take(rateLimit, keyId, perMinute, sent);
     if (!limit.allowed) return replies.limited(response, limit);
     await turns.next(keyId);
-    const texts = itemTexts(body.text, 'events');
-    const results = await Promise.all(
-      events.map((event, index) => appendOne(request, key, event, texts[index] as string)),
-    );
+    const appended = appendAll(request, key, body);
+    forgetJson(body);
+    const results = await Promise.all(appended);
     if (results.includes(UNAVAILABLE) && !results.some((result) => 'accepted' in result)) {
       return replies.unavailable(response);
     }
@@ -92,6 +96,15 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
     };
     replies.json(response, 200, JSON.stringify({ status: 'success', data }), limit);
   };
+}
+
+/** The number of events in the body; 0 if it has no list of events. */
+function eventsIn({ json: { events } }: ParsedBody): number {
+  return Array.isArray(events) ? events.length : 0;
+}
+
+function resultOf(appended: AppendResult): Result {
+  return appended === 'stored' ? ACCEPTED : appended === 'duplicate' ? DUPLICATE : UNAVAILABLE;
 }
 
 function tooManyMessage(count: number, perMinute: number): string {

@@ -4,6 +4,7 @@ import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { type AuthenticatedRequest, authenticatedRoute } from '../http/authenticated-route.ts';
 import type { Replies } from '../http/gateway-reply.ts';
+import { forgetJson } from '../http/read-request-body.ts';
 import type { AuthenticatedRoute, Handle } from '../http/route.ts';
 
 const ACCEPTED = JSON.stringify({ status: 'success', data: { accepted: true } });
@@ -21,9 +22,16 @@ export function eventsRoute(deps: RouteDeps, replies: Replies, route: Authentica
   const appendEvent = createAppendEvent(deps);
 
   const accept = async ({ request, response, key, limit, body }: AuthenticatedRequest) => {
-    const { json, text } = body;
     const { siteId, keyId } = key;
-    const appended = appendEvent({ request, siteId, keyId, json, text, headerKey: headerKeyOf(request) });
+    const appended = appendEvent({
+      request,
+      siteId,
+      keyId,
+      json: body.json,
+      text: body.text,
+      headerKey: headerKeyOf(request),
+    });
+    forgetJson(body);
     if (appended instanceof FieldError) return replies.error(response, 400, appended.message);
     const result = await appended;
     if (result === 'stored') replies.json(response, 202, ACCEPTED, limit);

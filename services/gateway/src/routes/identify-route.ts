@@ -8,6 +8,7 @@ import { buildEnvelope } from '../append/envelope.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { type AuthenticatedRequest, authenticatedRoute } from '../http/authenticated-route.ts';
 import type { Replies } from '../http/gateway-reply.ts';
+import { forgetJson } from '../http/read-request-body.ts';
 import type { AuthenticatedRoute, Handle } from '../http/route.ts';
 
 /** Handles POST /api/identify (docs/api.md). */
@@ -28,6 +29,7 @@ export function identifyRoute(deps: RouteDeps, replies: Replies, route: Authenti
     if (sealedIp === undefined) return replies.unavailable(response);
     const head = buildEnvelope(request, { eventId, kind: 'identify', siteId, receivedAt, sealedIp });
     const { userId, visitorId, droppedTraits } = identity;
+    forgetJson(body);
     const result = await batcher.append(
       {
         key: partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, true),
