@@ -28,6 +28,9 @@ const RESULT_BYTES_MAX = Math.min(
   Math.floor(getHeapStatistics().heap_size_limit / HEAP_PART),
 );
 
+/** Each row of Weir's answer repeats the names of the columns. This is the limit for all of these names together. */
+const NAMES_BYTES_MAX = 2 * RESULT_BYTES_MAX;
+
 const USER_QUERY_SETTINGS = {
   readonly: '1',
   max_execution_time: USER_QUERY_SECONDS_MAX,
@@ -75,6 +78,11 @@ export async function runUserQuery(
     });
     const { meta, data } = JSON.parse(exactIntegers(await textOf(answer))) as CompactAnswer;
     const columns = meta.map(({ name, type }) => ({ name, type }));
+    const nameBytes = columns.reduce((sum, { name }) => sum + Buffer.byteLength(JSON.stringify(name)), 0);
+    if (nameBytes * data.length > NAMES_BYTES_MAX) {
+      const message = `the result is larger than is allowed: its ${data.length} rows repeat ${nameBytes} bytes of column names. Use shorter names or fewer rows`;
+      throw new DependencyError('analytics_refused', message);
+    }
     const rows = data.map((values) => Object.fromEntries(columns.map(({ name }, index) => [name, values[index]])));
     return { columns, rows };
   } catch (error) {

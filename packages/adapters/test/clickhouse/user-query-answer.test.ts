@@ -6,16 +6,19 @@ import { pipeline } from 'node:stream/promises';
 import { openClickhouseAnalytics } from '../../src/clickhouse/clickhouse-analytics.ts';
 
 const MB = 1024 * 1024;
-const HEAD = '{"meta":[{"name":"a","type":"String"}],"data":[["x"]';
+const headOf = (name: string): string => `{"meta":[{"name":"${name}","type":"String"}],"data":[["x"]`;
+const HEAD = headOf('a');
 const ROW = `,["${'x'.repeat(MB)}"]`;
 
 /** Starts a server that sends answers of `rows` MB. ClickHouse can send such answers for a constant column, in spite of `max_result_bytes`. */
 async function openServer() {
   let rows = 0;
+  let head = HEAD;
+  let row = ROW;
   let sent = 0;
   function* answer(): Iterable<string> {
-    yield HEAD;
-    for (; sent < rows; sent++) yield ROW;
+    yield head;
+    for (; sent < rows; sent++) yield row;
     yield ']}';
   }
   const server = createServer((request, response) => {
@@ -28,8 +31,9 @@ async function openServer() {
   const analytics = openClickhouseAnalytics({ url, username: 'u', password: 'p', migrationsDir: '' });
   return {
     sent: () => sent,
-    ask(mb: number) {
-      rows = mb;
+    ask(count: number, answered = { head: HEAD, row: ROW }) {
+      rows = count;
+      ({ head, row } = answered);
       return analytics.userQuery('SELECT 1', {});
     },
     async close() {
@@ -49,6 +53,20 @@ test('an answer that is larger than the limit is refused before all of it is in 
     });
     expect(server.sent()).toBeLessThan(200);
     expect((await server.ask(2)).rows).toHaveLength(3);
+  } finally {
+    await server.close();
+  }
+});
+
+test('an answer whose rows would repeat long column names too often is refused', async () => {
+  const server = await openServer();
+  try {
+    const answered = { head: headOf('n'.repeat(60_000)), row: ',["x"]' };
+    await expect(server.ask(90_000, answered)).rejects.toMatchObject({
+      code: 'analytics_refused',
+      message: expect.stringContaining('90001 rows repeat 60002 bytes of column names'),
+    });
+    expect((await server.ask(100, answered)).rows).toHaveLength(101);
   } finally {
     await server.close();
   }
