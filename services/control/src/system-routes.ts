@@ -55,7 +55,6 @@ export const SYSTEM_ROUTES: readonly AdminRoute[] = [
     path: '/audit/reports',
     role: 'admin',
     operation: INSTALLATION_OPERATIONS.auditReports,
-    isReport: true,
     handler: auditReports,
   },
   {

@@ -29,6 +29,8 @@ export interface ReportQueue<Answer> {
    * aborts. Rejects with `analytics_unavailable` if too many questions of the site, or of all sites, wait.
    */
   ask(question: Question, work: (context: RequestContext) => Promise<Answer>): Promise<Answered<Answer>>;
+  /** Runs `work` in a place of the queue. Its result is not shared. Use it for each part of a call that would otherwise hold a place for too long. */
+  readonly takeTurn: TakeTurn;
 }
 
 export const SHARED_MS = 1_000;
@@ -54,6 +56,7 @@ export function createReportQueue<Answer>(clock: () => number, runningMax = RUNN
   const takeTurn = createTurns(runningMax);
 
   return {
+    takeTurn,
     async ask({ text, siteId, signal, sharedMs = SHARED_MS }, work) {
       const { answer, isShared } = await shared.ask(text, { signal, sharedMs }, async (signal) => {
         const timing = newTiming();
