@@ -1,4 +1,4 @@
-import { ATTEMPTS_PER_NETWORK } from '@weir/control/sign-in/sign-in';
+import { ATTEMPTS_PER_NETWORK, SIGNED_OUT_MAX } from '@weir/control/sign-in/sign-in';
 import { createBrowsing, type Headers, OWN_PAGE } from './browse.ts';
 import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
 
@@ -91,6 +91,30 @@ describe('a session', () => {
     for (const cookie of cookies) expect((await browse('GET', '/session', cookie)).status).toBe(401);
     expect((await browse('GET', '/sites', await cookieOf(ADMIN_TOKEN))).status).toBe(200);
     expect(weir.registry.signedOut().size).toBe(0);
+  });
+
+  test('a loop of sign-ins and sign-outs does not fill the registry, and each session ends', async () => {
+    const { token, viewer_id: viewerId } = await addViewer();
+    const older = await cookieOf(token);
+    const ofOther = await cookieOf((await addViewer()).token);
+    const expiresAt = weir.clock() + 86_400_000;
+    const sessionIds = Array.from({ length: SIGNED_OUT_MAX }, (_, nth) => String(nth).padStart(22, '0'));
+    await Promise.all(sessionIds.map((sessionId) => weir.registry.putSignedOut({ sessionId, expiresAt })));
+    const stored = weir.registry.signedOut().size;
+    for (let n = 0; n < 3; n++) {
+      weir.advance(1);
+      const cookie = await cookieOf(token);
+      expect((await browse('DELETE', '/session', cookie)).status).toBe(200);
+      expect((await browse('GET', '/session', cookie)).status).toBe(401);
+    }
+    expect([...weir.registry.signedOut().keys()].slice(stored)).toEqual([viewerId]);
+    // The entry of the viewer ends also older sessions of this viewer, but no later ones, and none of others.
+    weir.advance(1);
+    const statuses = [older, await cookieOf(token), ofOther].map(async (cookie) => {
+      return (await browse('GET', '/session', cookie)).status;
+    });
+    expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
+    await Promise.all(sessionIds.map((sessionId) => weir.registry.removeSignedOut(sessionId)));
   });
 
   test('ends when the admin token changes', async () => {

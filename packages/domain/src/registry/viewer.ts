@@ -32,6 +32,7 @@ export interface SessionSecret {
 
 /** A session that was signed out before it expired. */
 export interface SignedOut {
+  /** If it is a credential (`admin`, or the ID of a viewer): all sessions of this credential that expire at `expiresAt` or earlier were signed out. */
   readonly sessionId: string;
   readonly expiresAt: number;
 }

@@ -17,6 +17,8 @@ import { ADMIN_CREDENTIAL, readSessionText, type Session, sessionText } from './
 export const SESSION_SECONDS = 30 * 86_400;
 export const ATTEMPTS_PER_NETWORK = 60;
 const ATTEMPTS_OVERALL = 600;
+/** The maximum number of ended sessions that the registry stores one by one. */
+export const SIGNED_OUT_MAX = 10_000;
 const SESSION_ID_BYTES = 16;
 const SECRET_BYTES = 32;
 
@@ -35,7 +37,7 @@ export interface SignIn {
   attempt(request: IncomingMessage): Promise<RateLimit>;
   /** Begins a session for the caller. Resolves with the text of its cookie. */
   begin(viewer: Viewer | undefined): Promise<{ readonly text: string; readonly session: Session }>;
-  /** Ends one session. Other processes refuse it within a second. */
+  /** Ends one session, and sometimes also earlier sessions of its credential (`SIGNED_OUT_MAX`). Other processes refuse it within a second. */
   end(session: Session): Promise<void>;
   /** Ends all sessions of the admin and of all viewers. */
   endAll(): Promise<void>;
@@ -77,8 +79,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     const viewer = session.credential === ADMIN_CREDENTIAL ? undefined : registry.viewer(session.credential);
     if (viewer === undefined && session.credential !== ADMIN_CREDENTIAL) return undefined;
     if (!isSigned({ secret, tokenHash: tokenHashOf(viewer) })) return undefined;
-    if (session.expiresAt <= clock() || registry.signedOut().has(session.sessionId)) return undefined;
-    return { viewer, session };
+    return session.expiresAt <= clock() || isSignedOut(session) ? undefined : { viewer, session };
   }
 
   return {
@@ -114,7 +115,15 @@ export function createSignIn(deps: SignInDeps): SignIn {
     end(session) {
       return runExclusive(async () => {
         await removeSignedOut(({ expiresAt }) => expiresAt <= clock());
-        await registry.putSignedOut({ sessionId: session.sessionId, expiresAt: session.expiresAt });
+        const { sessionId, credential, expiresAt } = session;
+        // A loop of sign-ins and sign-outs must not fill the registry. If there are too many ended sessions, the entry has the credential instead of the
+        // session, and also ends all sessions of this credential that began earlier.
+        if (registry.signedOut().size < SIGNED_OUT_MAX) await registry.putSignedOut({ sessionId, expiresAt });
+        else
+          await registry.putSignedOut({
+            sessionId: credential,
+            expiresAt: Math.max(expiresAt, endedUntil(credential)),
+          });
       });
     },
     endAll() {
@@ -125,6 +134,15 @@ export function createSignIn(deps: SignInDeps): SignIn {
       });
     },
   };
+
+  /** All sessions of the credential that expire at this time or earlier were signed out. */
+  function endedUntil(credential: string): number {
+    return registry.signedOut().get(credential)?.expiresAt ?? 0;
+  }
+
+  function isSignedOut({ sessionId, credential, expiresAt }: Session): boolean {
+    return registry.signedOut().has(sessionId) || expiresAt <= endedUntil(credential);
+  }
 
   async function putSecret(): Promise<void> {
     await registry.putSessionSecret({ secret: random(SECRET_BYTES, 'hex'), createdAt: clock() });
