@@ -16,6 +16,8 @@ export interface ExportedPerson {
 }
 
 const PAGE_ROWS = 1_000;
+/** Larger than `PAGE_ROWS`, because ClickHouse computes all sessions of the person again for each page. */
+export const PAGE_SESSIONS = 5_000;
 
 /**
  * Yields the pieces of one JSON object with the records that an erasure of this person would delete, and with the sessions, profiles, links and
@@ -43,6 +45,7 @@ export async function* exportPerson(
 
   yield `{"site_id":${JSON.stringify(siteId)},"visitor_id":${jsonOrNull(visitorId)},"user_id":${jsonOrNull(userId)}`;
   yield* list('records', pages(analytics, person));
+  yield* list('sessions', sessionPages(analytics, sessionsOf(person)));
   for (const [name, query] of tables(person)) yield* list(name, once(analytics, query));
   if ((await analytics.generation()) !== before) {
     throw new DependencyError('generation_changed', 'the tables were exchanged during the export: export again');
@@ -50,21 +53,20 @@ export async function* exportPerson(
   yield '}\n';
 }
 
-function tables({
-  siteId,
-  records,
-  isProfile,
-  isVisitor,
-}: PersonSql): readonly (readonly [name: string, query: string])[] {
-  const mine = (columns: string, further: string) => `SELECT ${columns} FROM records WHERE ${records} AND ${further}`;
+const mine = ({ records }: PersonSql, columns: string, further: string): string =>
+  `SELECT ${columns} FROM records WHERE ${records} AND ${further}`;
+
+/** Sessions can be kept for longer than their events, so they are also found by their visitor. */
+function sessionsOf(person: PersonSql): string {
+  return `SELECT * FROM sessions WHERE site_id = '${person.siteId}' AND (${person.isVisitor('visitor_id', 'started_at')}
+    OR session_id IN (${mine(person, 'session_id', "session_id != ''")}))`;
+}
+
+function tables(person: PersonSql): readonly (readonly [name: string, query: string])[] {
+  const { siteId, isProfile } = person;
   const site = `site_id = '${siteId}'`;
-  const visitors = mine('visitor_id', "visitor_id != ''");
+  const visitors = mine(person, 'visitor_id', "visitor_id != ''");
   return [
-    // Sessions can be kept for longer than their events, so they are also found by their visitor.
-    [
-      'sessions',
-      `SELECT * FROM sessions WHERE ${site} AND (${isVisitor('visitor_id', 'started_at')} OR session_id IN (${mine('session_id', "session_id != ''")}))`,
-    ],
     ['profiles', `SELECT * FROM profiles WHERE ${site} AND ${isProfile('profile_id')}`],
     [
       'links',
@@ -72,7 +74,10 @@ function tables({
        WHERE ${site} AND (${isProfile('profile_id')} OR visitor_id IN (${visitors})) ORDER BY received_at`,
     ],
     ['payment_customers', `SELECT * FROM payment_customers WHERE ${site} AND ${isProfile('profile_id')}`],
-    ['payments', `SELECT * FROM payments WHERE ${site} AND event_id IN (${mine('event_id', "source = 'server'")})`],
+    [
+      'payments',
+      `SELECT * FROM payments WHERE ${site} AND event_id IN (${mine(person, 'event_id', "source = 'server'")})`,
+    ],
   ];
 }
 
@@ -101,6 +106,20 @@ async function* pages(analytics: Pick<Analytics, 'select'>, person: PersonSql): 
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_ROWS) return;
     after = [last.log_id, Number(last.raw_partition), Number(last.raw_offset)];
+  }
+}
+
+async function* sessionPages(analytics: Pick<Analytics, 'select'>, query: string): AsyncGenerator<readonly Line[]> {
+  for (let after = ''; ; ) {
+    const rows = await analytics.select<Line & { readonly session_id: string }>(
+      `SELECT ${LINE}, session_id FROM (${query}) WHERE session_id > {after:String}
+       ORDER BY session_id LIMIT ${PAGE_SESSIONS} ${SETTINGS}`,
+      { after },
+    );
+    yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_SESSIONS) return;
+    after = last.session_id;
   }
 }
 

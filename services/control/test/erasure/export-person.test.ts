@@ -1,3 +1,4 @@
+import { PAGE_SESSIONS } from '@weir/control/erasure/export-person';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
@@ -8,14 +9,18 @@ import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../control
 let weir: ControlHarness;
 /** Called before each `select` of control, with its query. */
 let beforeSelect: (query: string) => void | Promise<void> = () => undefined;
+/** The greatest number of rows that a `select` of control has returned. */
+let selectedRowsMax = 0;
 beforeAll(async () => {
   // Express prints no error if NODE_ENV is `test`. A test below must see what Express prints.
   delete process.env.NODE_ENV;
   weir = await openControlHarness(undefined, (analytics) => ({
     ...analytics,
-    async select(query, params) {
+    async select<Row>(query: string, params?: Readonly<Record<string, unknown>>) {
       await beforeSelect(query);
-      return analytics.select(query, params);
+      const rows = await analytics.select<Row>(query, params);
+      selectedRowsMax = Math.max(selectedRowsMax, rows.length);
+      return rows;
     },
   }));
   await weir.call('POST', '/sites', { site_id: 'shop', name: 'N', domain: 'example.com' });
@@ -25,22 +30,28 @@ afterEach(() => {
   beforeSelect = () => undefined;
 });
 
+/** The sessions of bots are not in the table `sessions`. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 let ids = 0;
 
-async function append(body: string): Promise<void> {
-  const eventId = `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`;
-  const head = { eventId, kind: 'event', siteId: 'shop', receivedAt: weir.clock(), sealedIp: '' } as const;
-  const key = partitionKey({ siteId: 'shop', eventId, userId: '', visitorId: 'v', idempotencyKey: '' }, false);
-  const value = encodeRawRecord({ ...head, userAgent: '', acceptLanguage: '' }, body);
-  for (const { status } of await weir.eventLog.append(TOPIC_RAW, [{ key, value }])) expect(status).toBe('stored');
+const append = (body: string): Promise<void> => appendAll('event', 'v', [body]);
+
+async function appendAll(kind: 'event' | 'collect', visitorId: string, bodies: readonly string[]): Promise<void> {
+  const records = bodies.map((body) => {
+    const eventId = `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`;
+    const head = { eventId, kind, siteId: 'shop', receivedAt: weir.clock(), sealedIp: '' } as const;
+    const key = partitionKey({ siteId: 'shop', eventId, userId: '', visitorId, idempotencyKey: '' }, false);
+    return { key, value: encodeRawRecord({ ...head, userAgent: BROWSER, acceptLanguage: '' }, body) };
+  });
+  for (const { status } of await weir.eventLog.append(TOPIC_RAW, records)) expect(status).toBe('stored');
   await eventually('the record to be stored', async () => {
     const [row] = await weir.analytics.select<{ n: number }>('SELECT toUInt32(count()) AS n FROM records');
     return row?.n === ids;
   });
 }
 
-const exported = (): Promise<Response> =>
-  fetch(`${weir.url}/api/admin/sites/shop/person?visitor_id=v`, {
+const exported = (visitorId = 'v'): Promise<Response> =>
+  fetch(`${weir.url}/api/admin/sites/shop/person?visitor_id=${visitorId}`, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
   });
 
@@ -56,6 +67,21 @@ test('has integers above 2^53 as they were sent', async () => {
     [],
     [],
   ]);
+});
+
+test('reads the sessions of a person in pages', async () => {
+  const sent = Array.from({ length: PAGE_SESSIONS + 1 }, (_, nth) => `session_${nth}`);
+  const hit = { site_id: 'shop', visitor_id: 'many', type: 'pageview', url: 'https://example.com/' };
+  await appendAll(
+    'collect',
+    'many',
+    sent.map((session_id) => JSON.stringify({ ...hit, session_id })),
+  );
+  selectedRowsMax = 0;
+  const { records, sessions } = (await (await exported('many')).json()) as Record<string, { session_id: string }[]>;
+  expect(records).toHaveLength(sent.length);
+  expect((sessions ?? []).map(({ session_id }) => session_id).join()).toBe(sent.toSorted().join());
+  expect(selectedRowsMax).toBe(PAGE_SESSIONS);
 });
 
 test('a failure in the middle cuts the connection, and its message is not printed', async () => {
