@@ -30,9 +30,13 @@ export interface S3Location extends S3Config {
   readonly bucket: string;
   /** The prefix of all names, without slashes at its ends. Can be empty. */
   readonly prefix: string;
+  /** How long a request waits without sending or receiving a byte. Default: `STALLED_MS`. */
+  readonly stalledMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
+/** A service that accepts a connection can be silent, or can stop in the middle of an answer. The request then fails after this time. */
+const STALLED_MS = 60_000;
 /** The time in which the answer to a request must begin. It includes the upload of a part (`PART_BYTES`): two parts at once need 2 Mbit/s. */
 const REQUEST_TIMEOUT_MS = 600_000;
 /**
@@ -51,20 +55,12 @@ const NO_CONDITIONS = 501;
 const RETRYABLE = [409, 429];
 
 /** Opens the object store under a prefix of a bucket. The bucket must exist. */
-export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle }: S3Location): ObjectStore {
-  const client = new S3Client({
-    region,
-    forcePathStyle: pathStyle,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-    },
-    // Some S3-compatible services do not support the SDK's checksums. Weir does not need them: its objects contain checksums.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
+export function openS3ObjectStore(config: S3Location): ObjectStore {
+  const { bucket, prefix, stalledMs = STALLED_MS } = config;
+  const client = openClient(config, REQUEST_TIMEOUT_MS, stalledMs);
+  // The readers of an object can pause for longer than `stalledMs`, for example while ClickHouse is away. So its own client does not limit the time
+  // without a byte so strictly, and `objectContent` counts only the time for which a reader waits.
+  const getClient = openClient(config, stalledMs, REQUEST_TIMEOUT_MS);
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
   const root = prefix === '' ? '' : `${prefix}/`;
 
@@ -141,15 +137,12 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
     get: (name) =>
       send(`read ${name}`, async () => {
         try {
-          const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
-          return objectContent(Body as Readable, (error) => {
-            const reason = (error as Error).message;
-            return new DependencyError(
-              'object_store_unavailable',
-              `cannot read ${name} in ${location} to its end: ${reason}`,
-              { cause: error },
-            );
-          });
+          const { Body } = await getClient.send(new GetObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
+          const failed = (error: unknown): DependencyError => {
+            const what = `cannot read ${name} in ${location} to its end: ${(error as Error).message}`;
+            return new DependencyError('object_store_unavailable', what, { cause: error });
+          };
+          return objectContent(Body as Readable, failed, stalledMs);
         } catch (error) {
           if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return undefined;
           throw error;
@@ -164,8 +157,33 @@ export function openS3ObjectStore({ bucket, prefix, endpoint, region, pathStyle 
       }),
 
     removeLeftovers: async () => undefined,
-    close: () => client.destroy(),
+    close() {
+      client.destroy();
+      getClient.destroy();
+    },
   };
+}
+
+/** `socketTimeout`: the longest time without sending or receiving a byte. */
+function openClient(
+  { endpoint, region, pathStyle }: S3Config,
+  requestTimeout: number,
+  socketTimeout: number,
+): S3Client {
+  return new S3Client({
+    region,
+    forcePathStyle: pathStyle,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout,
+      throwOnRequestTimeout: true,
+      socketTimeout,
+    },
+    // Some S3-compatible services do not support the SDK's checksums. Weir does not need them: its objects contain checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -1,14 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { verifySegment } from '@weir/runtime/archive/read-segment';
 import { describeLive } from '@weir/testkit/live-ports';
 import { objectStoreContract } from '../../../ports/contract/object-store.contract.ts';
 import { openObjectStore } from '../../src/object-store/open-object-store.ts';
+import { openS3ObjectStore } from '../../src/object-store/s3-object-store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
 process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
@@ -126,4 +128,50 @@ test('a connection that is lost while an object is read is object_store_unavaila
     server.closeAllConnections();
     server.close();
   }
+});
+
+describe('a service that stops to answer', () => {
+  const STALLED_MS = 200;
+  const unavailable = expect.objectContaining({ code: 'object_store_unavailable' });
+
+  async function withServer(answer: RequestListener, test: (store: ObjectStore) => Promise<void>): Promise<void> {
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const place = { endpoint, region: 'us-east-1', pathStyle: true, bucket: 'bucket', prefix: '' };
+    const store = openS3ObjectStore({ ...place, stalledMs: STALLED_MS });
+    try {
+      await test(store);
+    } finally {
+      store.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  const calls: readonly (readonly [string, (store: ObjectStore) => Promise<unknown>])[] = [
+    ['put', (store) => store.put('a', Buffer.from('1'))],
+    ['put of a stream', (store) => store.put('a', Readable.from([Buffer.from('1')]))],
+    ['create', (store) => store.create('a', Buffer.from('1'))],
+    ['version', (store) => store.version('a')],
+    ['get', async (store) => buffer((await store.get('a')) ?? Readable.from([]))],
+    ['list', async (store) => (await store.list('')[Symbol.asyncIterator]().next()).value],
+    ['delete', (store) => store.delete('a')],
+  ];
+
+  test.each(calls)('%s fails if the service is silent', async (_name, call) => {
+    const silent: RequestListener = (request) => void request.resume();
+    await withServer(silent, (store) => expect(call(store)).rejects.toEqual(unavailable));
+  });
+
+  test.each(calls.filter(([name]) => name === 'get' || name === 'list'))(
+    '%s fails if the service stops in the middle of its answer',
+    async (_name, call) => {
+      const halfway: RequestListener = (_, response) => {
+        response.writeHead(200, { 'content-length': 1_000_000 });
+        response.write('<ListBucketResult>');
+      };
+      await withServer(halfway, (store) => expect(call(store)).rejects.toEqual(unavailable));
+    },
+  );
 });
