@@ -34,7 +34,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
-import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
+import { createErasureMetrics, createRetentionMetrics } from '@weir/runtime/removal-metrics';
 import { holdsPause, nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import express from 'express';
@@ -188,8 +188,8 @@ export async function openControlHarness(
     workerId: 'harness',
     detachedUntil: engine.detachedUntil,
   };
-  const topics = { rawRetentionHours: 72, enrichedRetentionDays: 30 };
-  let erasures = startErasures({ ...work, topics });
+  const own = { topics: { rawRetentionHours: 72, enrichedRetentionDays: 30 }, metrics: createErasureMetrics(metrics) };
+  let erasures = startErasures({ ...work, ...own });
   const retentionMetrics = createRetentionMetrics(metrics, 0);
   const removeExpired = () =>
     startRetention({ ...work, metrics: retentionMetrics, keep: KEEP_FOREVER, lookEveryMs: 100 });
@@ -277,7 +277,7 @@ export async function openControlHarness(
     async restartErasures(store: ObjectStore | undefined, meanwhile = async (): Promise<void> => undefined) {
       await erasures.close();
       await meanwhile();
-      erasures = startErasures({ ...work, archive: store, topics });
+      erasures = startErasures({ ...work, ...own, archive: store });
     },
     async close() {
       closing.abort();

@@ -1,6 +1,7 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
+import type { ErasureMetrics } from '@weir/runtime/removal-metrics';
 import type { TopicRetention } from '../control-deps.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';
@@ -26,6 +27,7 @@ export interface StartErasuresDeps extends ErasureDeps {
   /** A random ID of this process. */
   readonly workerId: string;
   readonly logger: Logger;
+  readonly metrics: ErasureMetrics;
   readonly topics: TopicRetention;
   readonly publish?: (() => Promise<void>) | undefined;
   /** An attempt fails if it waits this long for the writers without progress. Default: `STALLED_MS` (run-erasure.ts). */
@@ -54,8 +56,14 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const { registry, clock, logger } = deps;
   const stop = new AbortController();
   const { signal } = stop;
-  /** The erasures whose last attempt failed. `retryAt` is a time of `performance.now()`, because the system clock can be set back. */
-  const failed = new Map<string, { readonly failures: number; readonly retryAt: number }>();
+  /**
+   * The erasures whose last attempt did not end them. `retryAt` is a time of `performance.now()`, because the system clock can be set back. `hasFailed`
+   * is false if the erasure waits for the archiver, or if another process has taken it over.
+   */
+  const failed = new Map<
+    string,
+    { readonly failures: number; readonly retryAt: number; readonly hasFailed: boolean }
+  >();
   const retryAt = ({ erasureId }: Erasure): number => failed.get(erasureId)?.retryAt ?? 0;
 
   /**
@@ -79,12 +87,12 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       if (signal.aborted) return;
       const failures = (failed.get(erasureId)?.failures ?? 0) + 1;
       const pauseMs = Math.min(RETRY_AFTER_MS * 2 ** (failures - 1), RETRY_AFTER_MS_MAX);
-      failed.set(erasureId, { failures, retryAt: performance.now() + pauseMs });
+      const hasFailed = !(error instanceof Taken || error instanceof Waits);
+      failed.set(erasureId, { failures, retryAt: performance.now() + pauseMs, hasFailed });
       if (error instanceof Taken) return;
       const problem = problemText(error);
       const code = isDependencyError(error) ? error.code : undefined;
-      if (!(error instanceof Waits))
-        logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');
+      if (hasFailed) logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');
       await note(erasureId, problem);
     }
   }
@@ -125,6 +133,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     await deps.ready;
     while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
+      deps.metrics.failing(open.filter(({ erasureId }) => failed.get(erasureId)?.hasFailed).length);
       const erasure = open.length > 0 ? nextOf(open) : await reopen();
       // All open erasures are checked: another process can carry out any of them, because the order of `nextOf` depends on the failures in a process.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;

@@ -8,7 +8,12 @@ const asked = { siteId: 's', whole: true, visitors: 0, users: 0, phase: 'waiting
 /**
  * Starts the work on these erasures. `put` is called for each change of an erasure. Returns a function that makes the work continue and waits for it.
  */
-function start(erasures: readonly Erasure[], clock: () => number, put: (erasure: Erasure) => Promise<void>) {
+function start(
+  erasures: readonly Erasure[],
+  clock: () => number,
+  put: (erasure: Erasure) => Promise<void>,
+  further: Partial<StartErasuresDeps> = {},
+) {
   const registry = {
     erasures: () => erasures,
     erasure: (id: string) => erasures.find(({ erasureId }) => erasureId === id),
@@ -18,8 +23,9 @@ function start(erasures: readonly Erasure[], clock: () => number, put: (erasure:
     onChange: () => undefined,
   };
   const logger = { error: () => undefined };
-  const deps = { registry, clock, alone: false, workerId: 'own', ready: Promise.resolve(), logger };
-  const { look } = startErasures(deps as unknown as StartErasuresDeps);
+  const metrics = { failing: () => undefined };
+  const deps = { registry, clock, alone: false, workerId: 'own', ready: Promise.resolve(), logger, metrics };
+  const { look } = startErasures({ ...deps, ...further } as unknown as StartErasuresDeps);
   return async () => {
     look();
     for (let nth = 0; nth < 5; nth++) await turn();
@@ -94,5 +100,40 @@ describe('erasures that fail', () => {
     const pauses = begun.slice(1).map((at, nth) => at - (begun[nth] ?? 0));
     expect(Math.max(...pauses)).toBeLessThan(25_000);
     expect(Math.min(...pauses)).toBeLessThan(3_000);
+  });
+
+  /** Carries out one erasure twice, ends it, and returns the counts of failing erasures that the metric had. */
+  async function countsOf(asked: Erasure, further: Partial<StartErasuresDeps>, put: () => Promise<void>) {
+    const erasures = [asked];
+    const counts = new Set<number>();
+    const change = async (erasure: Erasure): Promise<void> => {
+      if (erasure.problem === undefined) await put();
+      erasures[0] = erasure;
+    };
+    const metrics = { failing: (count: number) => void counts.add(count) };
+    const work = start(erasures, () => now, change, { ...further, metrics });
+    for (let nth = 0; nth < 2; nth++) {
+      await work();
+      now += 60_000;
+    }
+    expect(erasures[0]?.problem).toBeDefined();
+    const seen = [...counts];
+    erasures.length = 0;
+    counts.clear();
+    await work();
+    expect([...counts]).toEqual([0]);
+    return seen;
+  }
+
+  test('are counted until they are done', async () => {
+    const failing: Erasure = { ...asked, erasureId: 'failing', at: 1 };
+    expect(await countsOf(failing, {}, () => Promise.reject(unavailable()))).toEqual([0, 1]);
+  });
+
+  test('are not counted while they only wait for the archiver', async () => {
+    const waiting: Erasure = { ...asked, erasureId: 'waiting', at: 1, phase: 'archive', archiveEnds: { topic: [1] } };
+    const eventLog = { positions: async () => [{ partition: 0, committed: 0 }] };
+    const further = { archive: {}, eventLog } as unknown as Partial<StartErasuresDeps>;
+    expect(await countsOf(waiting, further, () => Promise.resolve())).toEqual([0]);
   });
 });

@@ -37,7 +37,8 @@ afterAll(async () => {
 async function withErasures(changed: Partial<StartErasuresDeps>, test: () => Promise<void>): Promise<void> {
   await weir.restartErasures(undefined, async () => {
     const [topics, ready] = [{ rawRetentionHours: 72, enrichedRetentionDays: 30 }, Promise.resolve()];
-    const own = { alone: true, workerId: 'own', logger, detachedUntil: () => undefined };
+    const metrics = { failing: () => undefined };
+    const own = { alone: true, workerId: 'own', logger, metrics, detachedUntil: () => undefined };
     const erasures = startErasures({ ...weir, ...own, ready, topics, ...changed });
     await test().finally(() => erasures.close());
   });

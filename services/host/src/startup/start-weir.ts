@@ -19,7 +19,7 @@ import {
   readMetrics,
   type ThreadMetrics,
 } from '@weir/runtime/prometheus-metrics';
-import { createRetentionMetrics } from '@weir/runtime/retention-metrics';
+import { createErasureMetrics, createRetentionMetrics } from '@weir/runtime/removal-metrics';
 import { createApp } from '../create-app.ts';
 import { createGatewayProcesses } from '../gateways/gateway-processes.ts';
 import { openAnalytics } from '../ports/open-analytics.ts';
@@ -173,7 +173,8 @@ async function start(
     const alone = config.engines.kafka === undefined;
     const erasing = { ...ports, analytics, archive, ready, alone, workerId: randomUUID(), clock, logger };
     const publish = backups === undefined ? undefined : () => backups.publishErasures();
-    stack.add(startErasures({ ...erasing, detachedUntil, topics: config, publish }), (work) => work.close());
+    const told = { detachedUntil, topics: config, publish, metrics: createErasureMetrics(metrics) };
+    stack.add(startErasures({ ...erasing, ...told }), (work) => work.close());
     const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
     stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
     stack.add(startVisitChecks({ ...erasing, metrics }), (checks) => checks.close());

@@ -16,3 +16,17 @@ export function createRetentionMetrics(registry: Metrics, startedAt: number): Re
   done.set(startedAt / 1000);
   return { done: (at) => done.set(at / 1000) };
 }
+
+export interface ErasureMetrics {
+  /** Sets the number of open erasures whose last attempt has failed. */
+  failing(erasures: number): void;
+}
+
+export function createErasureMetrics(registry: Metrics): ErasureMetrics {
+  const failing = new Gauge({
+    name: 'weir_erasures_failing',
+    help: 'Open erasures whose last attempt in this process has failed. They are tried again.',
+    registers: [registry],
+  });
+  return { failing: (erasures) => failing.set(erasures) };
+}
