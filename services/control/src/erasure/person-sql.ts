@@ -29,6 +29,7 @@ export interface PersonSql {
 }
 
 const HASH_BYTES = 16;
+const BEFORE_ALL_SPANS = Number.MIN_SAFE_INTEGER - 1;
 
 /** Makes the conditions from the parts of one tombstone (docs/glossary.md). `letters`: the positions of dead letters that are erased too. */
 export function personSql(parts: readonly Tombstone[], letters: readonly RawPlace[] = []): PersonSql {
@@ -92,13 +93,17 @@ function deviceConditions(hash: string, entries: readonly ErasureEntry[], seenAt
   return found.filter((condition) => condition !== '');
 }
 
+/**
+ * Returns a condition for the times within the spans, which are in order and do not overlap: the last start or end before such a time is a start. The
+ * parser of ClickHouse refuses a statement with tens of thousands of comparisons, but not one with lists of as many numbers.
+ */
 function within({ spans }: ErasureEntry, seenAt: string): string {
-  const at = `toUnixTimestamp64Milli(${seenAt})`;
-  return anyOf(
-    spans.map(({ from, to }) =>
-      to === Number.POSITIVE_INFINITY ? `${at} >= ${from}` : `(${at} >= ${from} AND ${at} < ${to})`,
-    ),
-  );
+  const real = spans.filter(({ from, to }) => from < to);
+  if (real.length === 0) return '0';
+  const ends = new Set(real.flatMap(({ from, to }) => (to === Number.POSITIVE_INFINITY ? [from] : [from, to])));
+  // For a time before the first element, `roundDown` returns the first element, which is therefore no start.
+  const bounds = [BEFORE_ALL_SPANS, ...ends].join(', ');
+  return `roundDown(toUnixTimestamp64Milli(${seenAt}), [${bounds}]) IN (${real.map(({ from }) => from).join(', ')})`;
 }
 
 function anyOf(conditions: readonly string[]): string {
