@@ -55,6 +55,12 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
     }))
     .sort(inOrder);
   for (const month of new Set(chunks.map((chunk) => chunk.month))) {
+    const begun = work.lastBegun();
+    // An earlier attempt can have been killed after it had inserted the missing rows of a restored chunk, and before it corrected the counts.
+    if (begun?.token === token && begun.month === month && work.clock() - begun.at >= TOKEN_KEPT_MS) {
+      await work.analytics.runningInsertsEnd(database);
+      await fixBooks(work, rows, month);
+    }
     for (const place of chunks.filter((one) => one.month === month)) {
       const last = work.lastBegun();
       const isLast = last?.token === token && inOrder(place, last) === 0;
@@ -113,8 +119,8 @@ async function lacksRows({ analytics }: ExpireRows, { database, condition }: Exp
 }
 
 async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk): Promise<void> {
-  const { analytics, change, clock, startedAt } = work;
-  const { database, condition, kind, sites } = rows;
+  const { analytics, change, clock } = work;
+  const { database, condition, kind } = rows;
   const { token, month, logId, partition, nth, at } = chunk;
   const place = rowsIn(chunk);
   const kept = 'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
@@ -130,6 +136,15 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
   // ClickHouse may have forgotten the token, so only the missing rows are inserted, without a token.
   await analytics.runningInsertsEnd(database);
   await change(insert(`raw_offset NOT IN (${there})`));
+  await fixBooks(work, rows, month);
+}
+
+/** Corrects the counts of a month, as if the records that have a row `expired` were already deleted. */
+async function fixBooks(
+  { change, startedAt }: Pick<ExpireRows, 'change' | 'startedAt'>,
+  { database, condition, sites }: ExpiredRows,
+  month: number,
+): Promise<void> {
   const leaving = `(${condition}) AND (log_id, raw_partition, raw_offset) IN (
     SELECT log_id, raw_partition, raw_offset FROM ${database}.records WHERE outcome = 'expired' AND toYYYYMM(received_at) = ${month})`;
   await change(booksFix({ database, sites, month, leaving, until: startedAt }));

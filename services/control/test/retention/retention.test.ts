@@ -235,15 +235,18 @@ async function continueExpiry(expiryId: string, before: number, chunk: Omit<Expi
   await eventually('the end of the expiry', () => weir.registry.expiry() === undefined);
 }
 
+/** Inserts rows `expired` into `records` and not into `expirations`: that would also correct `books_sums`, but here the books must lack a part. */
+async function expireWithoutBooks(old: string, month: number): Promise<void> {
+  const kept = 'site_id, received_at, enrichment, log_id, raw_partition, raw_offset';
+  await weir.command(`INSERT INTO weir.records (outcome, reason, timestamp, ${kept})
+    SELECT 'expired', 'events', timestamp, ${kept} FROM weir.records WHERE ${old} AND toYYYYMM(received_at) = ${month}`);
+}
+
 test('an insert that was interrupted long ago is completed: its token is forgotten, and the books lack a part', async () => {
   const before = NOW - 30 * DAY_MS;
   const old = oldRecords(before);
   const place = await firstChunk(old);
-  const { month } = place;
-  const kept = 'site_id, received_at, enrichment, log_id, raw_partition, raw_offset';
-  // Inserts the rows `expired` into `records` and not into `expirations`: that would also correct `books_sums`, but here the books must lack a part.
-  await weir.command(`INSERT INTO weir.records (outcome, reason, timestamp, ${kept})
-    SELECT 'expired', 'events', timestamp, ${kept} FROM weir.records WHERE ${old} AND toYYYYMM(received_at) = ${month}`);
+  await expireWithoutBooks(old, place.month);
   await continueExpiry('interrupted', before, { ...place, at: Date.now() - 11 * 60_000 });
   const { outcomes, books } = await contents('kept');
   expect(books).toEqual(outcomes);
@@ -257,6 +260,20 @@ test('an expiry that is continued after a restore of the tables inserts the miss
   const first = await firstChunk(old);
   // The registry names a later chunk. So before the restore, the tables had the rows `expired` of the first chunk.
   await continueExpiry('restored', before, { ...first, nth: first.nth + 1, at: Date.now() });
+  expect(await weir.count(`SELECT count() AS n FROM records WHERE ${old}`)).toBe(0);
+  const { outcomes, books } = await contents('kept');
+  expect(books).toEqual(outcomes);
+  expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true, totals: { erasing: 0 } });
+});
+
+test('an expiry that was killed after a restore, between its insert and the correction of the books, is continued', async () => {
+  const before = NOW;
+  const old = oldRecords(before);
+  const first = await firstChunk(old);
+  expect(first.month).toBeGreaterThan(0);
+  await expireWithoutBooks(old, first.month);
+  // The restored tables do not have the later chunk that the registry names.
+  await continueExpiry('killed', before, { ...first, nth: first.nth + 1, at: Date.now() - 11 * 60_000 });
   expect(await weir.count(`SELECT count() AS n FROM records WHERE ${old}`)).toBe(0);
   const { outcomes, books } = await contents('kept');
   expect(books).toEqual(outcomes);
