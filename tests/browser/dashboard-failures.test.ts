@@ -125,7 +125,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     expect(await value.first().inputValue()).toBe('192.0.2.2');
   });
 
-  test('the form of a site shows what was saved, also if the request for the new values fails', async () => {
+  test('the form of a site shows the saved values, also if the request for the new values fails', async () => {
     const site = await browser.weir.client.createSite({ name: 'Saved' });
     const { page } = await openDashboard(browser);
     let isFailing = false;
@@ -170,7 +170,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['language:is:de-DE']);
   });
 
-  test('the bar of the reports says that a segment could not be removed, and shows no old number of visitors', async () => {
+  test('the bar of the reports shows an error if a segment cannot be removed, and no old number of visitors if the new one is unknown', async () => {
     const { client } = browser.weir;
     const site = await client.createSite({ name: 'Bar' });
     const segment = { name: 'Mine', filters: ['page:is:/mine'] };
@@ -186,7 +186,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await bar.getByRole('button', { name: 'Segments' }).click();
     await page.getByRole('menuitem', { name: 'Remove Mine' }).click();
     await bar.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
-    // The longest pause before a report is repeated.
+    // The longest pause before the page repeats the request.
     await page.clock.fastForward('06:00');
     await bar.getByText('0 visitors now').waitFor({ state: 'detached' });
   });

@@ -159,8 +159,8 @@ export interface PartitionPosition {
   /** One past the highest offset that consumers can read. */
   readonly end: number;
   /**
-   * One past the highest offset that was written. Records from `end` on become visible later, or are lost; the outcome of their appends is `unknown`
-   * or not known yet. `undefined` if consumers can read every written record.
+   * One past the highest offset that was written. `undefined` if consumers can read every written record. Consumers will be able to read the records
+   * from `end` on later, or these records will be lost. The outcome of their appends is `unknown`, or the appends have not resolved yet.
    */
   readonly written?: number;
   /** The offset of the group's last commit; `undefined` if there is no commit. */

@@ -18,7 +18,7 @@ export function createRetentionMetrics(registry: Metrics, startedAt: number): Re
 }
 
 export interface ErasureMetrics {
-  /** Sets the number of open erasures whose last attempt has failed. */
+  /** Sets the number of open erasures whose last attempt in this process has failed. */
   failing(erasures: number): void;
 }
 

@@ -18,8 +18,9 @@ export interface Queue {
 export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
 /**
- * Without Retry-After, the pause is `consecutive failures` times as long. If an endpoint cannot be reached, it is only
- * `floor(consecutive failures / number of endpoints)` times as long: the next endpoint is tried at once.
+ * The pause after a failure without Retry-After is this time multiplied by the number of consecutive failures. If an endpoint cannot be reached, that
+ * number is first divided by the number of endpoints and rounded down. So if the first attempt does not reach its endpoint, the next endpoint is
+ * tried at once.
  */
 const WAIT_SECONDS = 3;
 /** Upper limit of the pause, also with Retry-After. Browser timers of more than 24 days fire at once. */

@@ -18,7 +18,7 @@ export interface FakePage {
   /** The hits that arrived, and the endpoints to which requests and beacons were sent. */
   readonly hits: Readonly<Record<string, unknown>>[];
   readonly endpoints: string[];
-  /** The times of the timers that were set, in milliseconds. */
+  /** The delay of each timer that the page has set. */
   readonly timersMs: number[];
   /** The errors that a browser would show in its console. */
   readonly errors: unknown[];
@@ -26,7 +26,7 @@ export interface FakePage {
   // biome-ignore lint/suspicious/noExplicitAny: the tests call methods that not each form of the snippet has
   readonly window: any;
   storageCharsMax: number;
-  /** The status of each answer. */
+  /** The HTTP status of the answers from now on. */
   status: number;
   /** Says whether an endpoint cannot be reached. */
   isBlocked: (endpoint: string) => boolean;

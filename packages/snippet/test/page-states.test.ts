@@ -104,7 +104,7 @@ test.each(['weir.js', 'weir.core.js'])('%s: endpoints can be separated by severa
   expect(page.endpoints).toEqual(['https://weir.example/measure', 'https://weir.example/api/collect']);
 });
 
-test('two endpoints: a 5xx waits before the same endpoint is tried again, and an endpoint that is blocked does not', async () => {
+test('two endpoints: after a 5xx, the snippet waits; if the first endpoint cannot be reached, it tries the other one at once', async () => {
   const page = openFakePage({ attributes: { endpoint: '/measure api/collect' } });
   page.status = 503;
   page.run(full);

@@ -11,7 +11,7 @@ import { readLogBytes } from '@weir/cli/import/read-log-bytes';
 import { cli } from './cli-harness.ts';
 
 const folder = mkdtempSync(join(os.tmpdir(), 'weir-interrupted-'));
-/** Where the import copies standard input. */
+/** The folder into which the import copies standard input. */
 const temporary = join(folder, 'temporary');
 const LINES = 20_000;
 const text = '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1 "-" "-"\n'.repeat(LINES);

@@ -6,7 +6,7 @@ import { SYSTEM_ROUTES } from '@weir/control/system-routes';
 import { eventually } from '@weir/testkit/eventually';
 import express, { Router } from 'express';
 
-test('a comparison of many sites leaves its place in the report queue to other reports in between', async () => {
+test('a comparison of many sites frees its place in the report queue after each step, so that other reports can run', async () => {
   const order: string[] = [];
   let start = (): void => undefined;
   const started = new Promise<void>((resolve) => {

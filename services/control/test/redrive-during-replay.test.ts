@@ -25,7 +25,7 @@ afterAll(() => weir.close());
 
 const ends = async () => (await weir.eventLog.positions(TOPIC_RAW, 'test')).map(({ end }) => end);
 
-/** Makes a dead letter. `n`: a digit, which must differ at each call, because the enricher remembers the place of an address. */
+/** Makes a dead letter. `n`: a digit that differs at each call, because the enricher caches the place of each address. */
 async function makeLetter(n: number): Promise<void> {
   const receivedAt = weir.clock();
   const sealer = createAddressSealer({ registry: weir.registry, randomBytes });
@@ -49,7 +49,7 @@ const beginReplay = () =>
     keep: KEEP_FOREVER,
   });
 
-/** Redrives the letter twice: while there is a replay, which must be refused, and after the replay was dropped. */
+/** Redrives the letter twice: while there is a replay, when the redrive must be refused, and after the replay was dropped. */
 async function redriveTwice(): Promise<void> {
   const before = await ends();
   const { status, body: answer } = await weir.call('POST', '/dead-letters/redrive', {});

@@ -93,7 +93,7 @@ describe('a session', () => {
     expect(weir.registry.signedOut().size).toBe(0);
   });
 
-  test('a loop of sign-ins and sign-outs does not fill the registry, and each session ends', async () => {
+  test('signing in and out in a loop does not fill the registry, and each session ends', async () => {
     const { token, viewer_id: viewerId } = await addViewer();
     const older = await cookieOf(token);
     const ofOther = await cookieOf((await addViewer()).token);
@@ -108,7 +108,7 @@ describe('a session', () => {
       expect((await browse('GET', '/session', cookie)).status).toBe(401);
     }
     expect([...weir.registry.signedOut().keys()].slice(stored)).toEqual([viewerId]);
-    // The entry of the viewer ends also older sessions of this viewer, but no later ones, and none of others.
+    // The entry of the viewer also ends older sessions of this viewer. Later sessions, and those of other viewers, stay valid.
     weir.advance(1);
     const statuses = [older, await cookieOf(token), ofOther].map(async (cookie) => {
       return (await browse('GET', '/session', cookie)).status;

@@ -2,7 +2,7 @@ import type { EventLog, PartitionPosition } from '@weir/ports/event-log';
 import { waitUntilStored } from '../src/imports/wait-until-stored.ts';
 import type { SteadyTables } from '../src/steady-tables.ts';
 
-test('records that consumers cannot read yet are waited for: an import would otherwise append them again', async () => {
+test('waits for records that consumers cannot read yet: otherwise an import would append them again', async () => {
   const position: PartitionPosition = { partition: 0, first: 0, end: 5, written: 7, committed: 5, metadata: '' };
   const eventLog = { logId: 'log', positions: async () => [position] } as unknown as EventLog;
   let highest = 4;

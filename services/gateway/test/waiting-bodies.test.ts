@@ -13,7 +13,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const MB = 1_000_000;
 const REQUESTS = 60;
 const BATCHES = 8;
-/** A list of empty objects. When it is parsed, it needs more than 20 times the memory of its text. */
+/** A JSON list of empty objects. The parsed list needs more than 20 times the memory of its text. */
 const objectsOf = (bytes: number): string => `[${'{},'.repeat(bytes / 3)}{}]`;
 const ITEMS = objectsOf(60_000);
 const HIT = { site_id: 'site_a', visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
@@ -55,7 +55,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Sends the body so often while the event log takes no record. Returns by how much the heap has grown when all requests wait. */
+/** Sends `requests` copies of the body while the event log stores no record. Returns by how many bytes the heap has grown when all requests wait. */
 async function grownWhileWaiting(path: string, body: string, requests: number): Promise<number> {
   expect([200, 202, 204]).toContain(await send(path, body));
   held = new Promise((resolve) => {
@@ -89,7 +89,7 @@ describe('a request that waits for the event log keeps the text of its body, but
   });
 });
 
-test('a batch is parsed when it is its turn', async () => {
+test('a batch is not parsed before its turn', async () => {
   const turns = createBatchTurns();
   const readBody = createReadBody();
   const body = Buffer.from(`{"events":[{"name":"a"}],"unknown":${objectsOf(900_000)}}`);

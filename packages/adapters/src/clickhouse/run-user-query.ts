@@ -28,7 +28,7 @@ const RESULT_BYTES_MAX = Math.min(
   Math.floor(getHeapStatistics().heap_size_limit / HEAP_PART),
 );
 
-/** Each row of Weir's answer repeats the names of the columns. This is the limit for all of these names together. */
+/** Each row of Weir's answer repeats the names of the columns. This is the limit for the names of all rows together, in bytes of JSON. */
 const NAMES_BYTES_MAX = 2 * RESULT_BYTES_MAX;
 
 const USER_QUERY_SETTINGS = {

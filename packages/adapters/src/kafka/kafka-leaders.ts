@@ -33,8 +33,9 @@ export async function awaitLeaders(
 
 /**
  * Resolves when, for each topic, one broker that leads partitions of it answers. Ignores partitions without a leader, which `drift` (kafka-topics.ts)
- * reports, and other brokers that hang. Otherwise one lost broker would make every process unready. Requests new metadata, but waits for them only if
- * the leaders of the last metadata do not answer: the broker that gets the metadata request can be the one that hangs.
+ * reports, and other brokers that hang. Otherwise one lost broker would make every process unready. First uses the metadata that the link has, and
+ * requests new ones without waiting, because the broker that gets the metadata request can be the one that hangs. If this fails, waits for new
+ * metadata and tries once more.
  */
 export async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
   link.refreshLeaders();

@@ -35,8 +35,8 @@ export function readEdges(
 }
 
 /**
- * Does the same as `readEdges`. In addition, the result of a partition has `written` (one past the highest offset that its leader has written) if
- * consumers cannot read all of these records yet, because an in-sync replica lacks them.
+ * Does the same as `readEdges`. If consumers cannot read all records of a partition yet, because an in-sync replica lacks some, the result of the
+ * partition also has `written`: one past the highest offset that the leader has written.
  */
 export async function readAllEdges(
   link: KafkaLink,
@@ -127,9 +127,9 @@ async function leadersOf(
 
 /**
  * Returns one offset for each partition. `time` is `FIRST`, `END` or Unix milliseconds. The offset is -1 if no record was appended at or after this
- * time. Rejects if an answer does not contain a partition: an erasure must not treat such a partition as empty. For `END`, a consumer gets the end of
- * the records that all in-sync replicas have. A replica gets the end of all records that the leader has. A request of a replica must contain a node
- * ID, and this function uses the node ID of the leader itself.
+ * time. Rejects if an answer does not contain a partition: an erasure must not treat such a partition as empty. `as` matters only for `END`. A
+ * consumer gets the end of the records that all in-sync replicas have, and a replica the end of all records that the leader has. The request of a
+ * replica must contain a node ID. This function sends the node ID of the leader itself.
  */
 async function listOffsets(
   link: KafkaLink,

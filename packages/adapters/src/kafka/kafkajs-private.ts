@@ -46,8 +46,8 @@ export interface AdminBroker extends Broker {
   /** Deletes records of partitions. The broker must be their leader. */
   deleteRecords(request: { readonly topics: readonly object[] }): Promise<unknown>;
   /**
-   * Returns offsets of partitions. The broker must be their leader. `replicaId`: the node ID of the replica that sends the request. Without it, the
-   * request is that of a consumer.
+   * Returns offsets of partitions. The broker must be their leader. `replicaId` is the node ID of the replica that sends the request. Without it, the
+   * broker treats the request as that of a consumer.
    */
   listOffsets(request: { readonly topics: readonly object[]; readonly replicaId?: number }): Promise<{
     readonly responses: readonly {

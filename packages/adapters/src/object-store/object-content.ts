@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 /**
  * Returns a stream with the content of `body`. If `body` fails, the stream fails with the result of `translate`. Readers treat any other error as a
- * damaged object. With `stalledMs`, `body` fails if a reader waits this long for its next bytes. The pauses of the reader do not count.
+ * damaged object. With `stalledMs`, `body` fails if a reader waits this long for its next bytes. The time between two reads does not count.
  */
 export function objectContent(body: Readable, translate: (error: unknown) => unknown, stalledMs?: number): Readable {
   const limitWait = (): NodeJS.Timeout | undefined =>

@@ -30,7 +30,7 @@ export interface S3Location extends S3Config {
   readonly bucket: string;
   /** The prefix of all names, without slashes at its ends. Can be empty. */
   readonly prefix: string;
-  /** How long a request waits without sending or receiving a byte. Default: `STALLED_MS`. */
+  /** A request fails if no byte is sent or received for this time. Default: `STALLED_MS`. */
   readonly stalledMs?: number;
 }
 
@@ -58,8 +58,8 @@ const RETRYABLE = [409, 429];
 export function openS3ObjectStore(config: S3Location): ObjectStore {
   const { bucket, prefix, stalledMs = STALLED_MS } = config;
   const client = openClient(config, REQUEST_TIMEOUT_MS, stalledMs);
-  // The readers of an object can pause for longer than `stalledMs`, for example while ClickHouse is away. So its own client does not limit the time
-  // without a byte so strictly, and `objectContent` counts only the time for which a reader waits.
+  // A reader of an object can pause for longer than `stalledMs`, for example while ClickHouse is unavailable. So `get` has its own client, with a
+  // longer `socketTimeout`, and `objectContent` counts only the time for which the reader waits.
   const getClient = openClient(config, stalledMs, REQUEST_TIMEOUT_MS);
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
   const root = prefix === '' ? '' : `${prefix}/`;
@@ -164,7 +164,10 @@ export function openS3ObjectStore(config: S3Location): ObjectStore {
   };
 }
 
-/** `socketTimeout`: the longest time without sending or receiving a byte. */
+/**
+ * The times are in milliseconds. `requestTimeout`: the time in which the answer must begin. `socketTimeout`: the longest time without sending or
+ * receiving a byte.
+ */
 function openClient(
   { endpoint, region, pathStyle }: S3Config,
   requestTimeout: number,

@@ -58,7 +58,7 @@ test('an answer that is larger than the limit is refused before all of it is in 
   }
 });
 
-test('an answer whose rows would repeat long column names too often is refused', async () => {
+test('an answer is refused if the column names that its rows repeat are longer in total than the limit', async () => {
   const server = await openServer();
   try {
     const answered = { head: headOf('n'.repeat(60_000)), row: ',["x"]' };

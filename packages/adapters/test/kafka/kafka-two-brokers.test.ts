@@ -127,7 +127,7 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       });
     });
 
-    test('leaves records that consumers cannot read yet; `written` of a position counts them', async () => {
+    test('delays when consumers can read records; until then, a position has `written`, the end of all records', async () => {
       await makeTopics('unseen.', () => [1, 2]);
       const log = await open('unseen.');
       await eventually('an unknown outcome', async () => {

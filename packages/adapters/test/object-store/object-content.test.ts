@@ -9,12 +9,12 @@ const PIECE = Buffer.alloc(64 * 1024);
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-/** Waits until the stream does nothing more, because its buffer is full or because it waits for bytes. */
+/** Waits until the stream stops working: its buffer is full, or it waits for bytes. */
 async function settled(): Promise<void> {
   for (let nth = 0; nth < 50; nth++) await turn();
 }
 
-test('content fails if no byte arrives while a reader waits', async () => {
+test('content fails if no byte arrives for `stalledMs` while a reader waits', async () => {
   const silent = new Readable({ read: () => undefined });
   const read = buffer(objectContent(silent, (error) => error, STALLED_MS)).catch((error: Error) => error.message);
   await settled();
@@ -22,7 +22,7 @@ test('content fails if no byte arrives while a reader waits', async () => {
   expect(await read).toBe('no byte arrived for 1 s');
 });
 
-test('a reader can pause for longer than content may take to arrive', async () => {
+test('a reader can pause for longer than `stalledMs`', async () => {
   const pieces = Array.from({ length: 20 }, () => PIECE);
   const content = objectContent(Readable.from(pieces), (error) => error, STALLED_MS);
   const reader = content[Symbol.asyncIterator]();

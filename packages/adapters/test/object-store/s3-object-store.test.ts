@@ -130,7 +130,7 @@ test('a connection that is lost while an object is read is object_store_unavaila
   }
 });
 
-describe('a service that stops to answer', () => {
+describe('a service that stops answering', () => {
   const STALLED_MS = 200;
   const unavailable = expect.objectContaining({ code: 'object_store_unavailable' });
 

@@ -120,8 +120,9 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
 }
 
 /**
- * A call that changes something. Afterwards all answers of the named operations are requested again. `same`: an operation of the same path whose
- * answer is the answer of the call. The page then shows the change also if that request fails.
+ * A call that changes something. Afterwards all answers of the named operations are requested again. `same`: an operation with the same path as the
+ * call, whose answer is equal to the answer of the call. Its cached answer is replaced at once, so the page shows the change even if the request
+ * after it fails.
  */
 export function useChange<Id extends OperationId>(
   id: Id,

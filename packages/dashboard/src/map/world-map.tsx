@@ -23,7 +23,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
     queryKey: ['world'],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async () => JSON.parse(await (await fetchFile(mapUrl)).text()) as World,
-    // The file is missing after an upgrade. As for other missing files, the page then offers to load itself again.
+    // After an upgrade of Weir, the file that an open page names can be missing. The nearest `PageBoundary` then offers to load the page again.
     throwOnError: (error) => error instanceof AdminError && error.status === 404,
   });
   const shapes = useMemo(() => (world.data === undefined ? [] : shapesOf(world.data)), [world.data]);

@@ -40,7 +40,7 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
       {
         onSuccess: (key) => {
           setMade(key);
-          // What the reader has typed while the list was loaded again stays.
+          // Keeps what the reader has typed while the list was loaded again.
           setName((now) => (now === name ? '' : now));
         },
       },

@@ -30,9 +30,12 @@ export interface SessionSecret {
   readonly createdAt: number;
 }
 
-/** A session that was signed out before it expired. */
+/** A session that was signed out before it expired, or all earlier sessions of a credential. */
 export interface SignedOut {
-  /** If it is a credential (`admin`, or the ID of a viewer): all sessions of this credential that expire at `expiresAt` or earlier were signed out. */
+  /**
+   * The ID of the session. It can also be a credential (`admin`, or the ID of a viewer): then all sessions of this credential that expire at
+   * `expiresAt` or earlier were signed out.
+   */
   readonly sessionId: string;
   readonly expiresAt: number;
 }

@@ -146,7 +146,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
           `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${into} npm start`,
           `${again} erasures that the backup does not have are carried out at the start, before Weir serves anything.`,
           'If Weir has an archive, the archiver stops until its segments that are newer than the backup are moved away: see docs/operations.md, "The archive after a restore".',
-          'Sites, API keys and viewers are as they were at the time of the backup: revoke and remove again what was revoked or removed later.',
+          'Sites, API keys and viewers are as they were at the time of the backup: revoke or remove again what was revoked or removed after it.',
           ...(until === null ? [] : [`Erasures after ${until} are not known: ask for them again.`]),
         ].join('\n'),
       );

@@ -56,7 +56,7 @@ export async function* exportPerson(
 const mine = ({ records }: PersonSql, columns: string, further: string): string =>
   `SELECT ${columns} FROM records WHERE ${records} AND ${further}`;
 
-/** Sessions can be kept for longer than their events, so they are also found by their visitor. */
+/** Selects the sessions of a person. Sessions can be kept for longer than their events, so they are also found by their visitor. */
 function sessionsOf(person: PersonSql): string {
   return `SELECT * FROM sessions WHERE site_id = '${person.siteId}' AND (${person.isVisitor('visitor_id', 'started_at')}
     OR session_id IN (${mine(person, 'session_id', "session_id != ''")}))`;

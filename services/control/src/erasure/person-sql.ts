@@ -94,14 +94,15 @@ function deviceConditions(hash: string, entries: readonly ErasureEntry[], seenAt
 }
 
 /**
- * Returns a condition for the times within the spans, which are in order and do not overlap: the last start or end before such a time is a start. The
- * parser of ClickHouse refuses a statement with tens of thousands of comparisons, but not one with lists of as many numbers.
+ * Returns a condition for the times within the spans, which are in order and do not overlap. A time is within a span if the last start or end at or
+ * before it is a start. The condition is two lists of numbers and not two comparisons for each span, because the parser of ClickHouse refuses a
+ * statement with tens of thousands of comparisons.
  */
 function within({ spans }: ErasureEntry, seenAt: string): string {
   const real = spans.filter(({ from, to }) => from < to);
   if (real.length === 0) return '0';
   const ends = new Set(real.flatMap(({ from, to }) => (to === Number.POSITIVE_INFINITY ? [from] : [from, to])));
-  // For a time before the first element, `roundDown` returns the first element, which is therefore no start.
+  // `roundDown` returns the first element also for a time before it. So the first element must not be the start of a span.
   const bounds = [BEFORE_ALL_SPANS, ...ends].join(', ');
   return `roundDown(toUnixTimestamp64Milli(${seenAt}), [${bounds}]) IN (${real.map(({ from }) => from).join(', ')})`;
 }

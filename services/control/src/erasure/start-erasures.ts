@@ -57,8 +57,8 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const stop = new AbortController();
   const { signal } = stop;
   /**
-   * The erasures whose last attempt did not end them. `retryAt` is a time of `performance.now()`, because the system clock can be set back. `hasFailed`
-   * is false if the erasure waits for the archiver, or if another process has taken it over.
+   * The erasures whose last attempt in this process did not complete them. `retryAt` is a time of `performance.now()`, because the system clock can
+   * be set back. `hasFailed` is false if the attempt ended because the erasure waits for the archiver, or because another process has taken it over.
    */
   const failed = new Map<
     string,

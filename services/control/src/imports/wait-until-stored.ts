@@ -7,9 +7,9 @@ const POLL_MS = 25;
 
 /**
  * Waits until all records that `events.raw` has at the time of the call have their outcomes in ClickHouse. Resolves with false if that takes longer
- * than `withinMs`. Also waits for records that consumers cannot read yet, because the caller may append every record that it does not find. Compares
- * the end of each partition with the highest raw offset (docs/glossary.md) in ClickHouse. Committed offsets would not show records that are between
- * the enricher and the writer.
+ * than `withinMs`. Also waits for records that consumers cannot read yet, because a caller may append again each record that it does not find.
+ * Compares the end of each partition with the highest raw offset (docs/glossary.md) in ClickHouse. Committed offsets would not show records that are
+ * between the enricher and the writer.
  */
 export async function waitUntilStored(
   deps: {

@@ -29,7 +29,10 @@ export interface ReportQueue<Answer> {
    * aborts. Rejects with `analytics_unavailable` if too many questions of the site, or of all sites, wait.
    */
   ask(question: Question, work: (context: RequestContext) => Promise<Answer>): Promise<Answered<Answer>>;
-  /** Runs `work` in a place of the queue. Its result is not shared. Use it for each part of a call that would otherwise hold a place for too long. */
+  /**
+   * Runs `work` when a place of the queue is free. Its result is not shared. A long call uses this for each of its parts, so that other reports can
+   * run between the parts.
+   */
   readonly takeTurn: TakeTurn;
 }
 

@@ -56,7 +56,7 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
     .sort(inOrder);
   for (const month of new Set(chunks.map((chunk) => chunk.month))) {
     const begun = work.lastBegun();
-    // An earlier attempt can have been killed after it had inserted the missing rows of a restored chunk, and before it corrected the counts.
+    // After a restore of the tables, an earlier attempt can have inserted missing rows, and can have been killed before it corrected the counts.
     if (begun?.token === token && begun.month === month && work.clock() - begun.at >= TOKEN_KEPT_MS) {
       await work.analytics.runningInsertsEnd(database);
       await fixBooks(work, rows, month);
@@ -139,7 +139,7 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
   await fixBooks(work, rows, month);
 }
 
-/** Corrects the counts of a month, as if the records that have a row `expired` were already deleted. */
+/** Corrects the counts of a month. The records that expire and have a row `expired` do not count any more, as if they were already deleted. */
 async function fixBooks(
   { change, startedAt }: Pick<ExpireRows, 'change' | 'startedAt'>,
   { database, condition, sites }: ExpiredRows,

@@ -10,7 +10,7 @@ export const AUDITED_DAYS_MAX = 30;
 
 /**
  * For some random built days (docs/glossary.md) of a site, or of each site, compares the numbers that reports read from the table `visit_slots` with
- * the same numbers from the rows. The call can take hours, so it does not hold a place of the report queue: each comparison takes its own turn.
+ * the same numbers from the rows. The call can take hours. So each comparison waits for its own place in the report queue.
  */
 export async function auditReports(
   { tables, registry, reportQueue }: AdminDeps,

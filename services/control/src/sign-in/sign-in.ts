@@ -17,7 +17,7 @@ import { ADMIN_CREDENTIAL, readSessionText, type Session, sessionText } from './
 export const SESSION_SECONDS = 30 * 86_400;
 export const ATTEMPTS_PER_NETWORK = 60;
 const ATTEMPTS_OVERALL = 600;
-/** The maximum number of ended sessions that the registry stores one by one. */
+/** If the registry stores this many ended sessions, further ones are ended by an entry for their credential. */
 export const SIGNED_OUT_MAX = 10_000;
 const SESSION_ID_BYTES = 16;
 const SECRET_BYTES = 32;
@@ -37,7 +37,10 @@ export interface SignIn {
   attempt(request: IncomingMessage): Promise<RateLimit>;
   /** Begins a session for the caller. Resolves with the text of its cookie. */
   begin(viewer: Viewer | undefined): Promise<{ readonly text: string; readonly session: Session }>;
-  /** Ends one session, and sometimes also earlier sessions of its credential (`SIGNED_OUT_MAX`). Other processes refuse it within a second. */
+  /**
+   * Ends one session. If the registry has `SIGNED_OUT_MAX` ended sessions, also ends all earlier sessions of its credential. Other processes refuse
+   * them within a second.
+   */
   end(session: Session): Promise<void>;
   /** Ends all sessions of the admin and of all viewers. */
   endAll(): Promise<void>;
@@ -116,8 +119,8 @@ export function createSignIn(deps: SignInDeps): SignIn {
       return runExclusive(async () => {
         await removeSignedOut(({ expiresAt }) => expiresAt <= clock());
         const { sessionId, credential, expiresAt } = session;
-        // A loop of sign-ins and sign-outs must not fill the registry. If there are too many ended sessions, the entry has the credential instead of the
-        // session, and also ends all sessions of this credential that began earlier.
+        // A caller that signs in and out in a loop must not fill the registry. If the registry has too many ended sessions, the entry has the
+        // credential instead of the session. It then also ends all sessions of this credential that began earlier.
         if (registry.signedOut().size < SIGNED_OUT_MAX) await registry.putSignedOut({ sessionId, expiresAt });
         else
           await registry.putSignedOut({
@@ -135,7 +138,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     },
   };
 
-  /** All sessions of the credential that expire at this time or earlier were signed out. */
+  /** Returns a time: all sessions of the credential that expire at it or earlier were signed out. 0 if the registry has no such entry. */
   function endedUntil(credential: string): number {
     return registry.signedOut().get(credential)?.expiresAt ?? 0;
   }

@@ -102,7 +102,7 @@ describe('erasures that fail', () => {
     expect(Math.min(...pauses)).toBeLessThan(3_000);
   });
 
-  /** Carries out one erasure twice, ends it, and returns the counts of failing erasures that the metric had. */
+  /** Attempts an erasure twice, and returns the values that the metric of failing erasures had. Then removes the erasure, and expects the value 0. */
   async function countsOf(asked: Erasure, further: Partial<StartErasuresDeps>, put: () => Promise<void>) {
     const erasures = [asked];
     const counts = new Set<number>();

@@ -25,13 +25,13 @@ async function tombstoneOf(changes: Changes): Promise<Tombstone> {
   return { ...asked, entries: await findLinked({ select } as unknown as Analytics, asked) };
 }
 
-/** The times after `FIRST`, in milliseconds, whose records ClickHouse erases. */
+/** Returns those of the times (milliseconds after `FIRST`) whose records ClickHouse finds for the erasure. */
 async function erasedTimes(tombstone: Tombstone, times: readonly number[]): Promise<readonly number[]> {
   const { records } = personSql([tombstone]);
   const time = (ms: string) => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
   const rows = `SELECT 'row' AS outcome, 'shop' AS site_id, '' AS user_id, 'kiosk' AS visitor_id, ${time(`${FIRST}`)} AS received_at,
     arrayJoin([${times.join(', ')}]) AS ms, ${time(`${FIRST} + ms`)} AS timestamp`;
-  // Statements that fill a table again have the condition up to three times.
+  // Like the longest statements of an erasure, this one has the condition three times.
   const found = await weir.analytics.select<{ ms: number | string }>(
     `SELECT ms FROM (${rows}) WHERE ${records} AND NOT (NOT (${records}))
      AND ms IN (SELECT ms FROM (${rows}) WHERE ${records}) ORDER BY ms`,
@@ -49,7 +49,7 @@ test('ClickHouse finds the records of a device that had 50,000 periods with an e
 
 test.each<[string, Changes]>([
   [
-    'the erased user came first',
+    'the erased user was the first user',
     [
       [10, 1],
       [20, 0],

@@ -235,7 +235,7 @@ async function continueExpiry(expiryId: string, before: number, chunk: Omit<Expi
   await eventually('the end of the expiry', () => weir.registry.expiry() === undefined);
 }
 
-/** Inserts rows `expired` into `records` and not into `expirations`: that would also correct `books_sums`, but here the books must lack a part. */
+/** Inserts rows `expired` into `records`, without correcting the books. An insert into `expirations` would also correct `books_sums`. */
 async function expireWithoutBooks(old: string, month: number): Promise<void> {
   const kept = 'site_id, received_at, enrichment, log_id, raw_partition, raw_offset';
   await weir.command(`INSERT INTO weir.records (outcome, reason, timestamp, ${kept})

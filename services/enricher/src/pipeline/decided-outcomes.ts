@@ -118,8 +118,8 @@ function createOutcomeReader(
 
 /**
  * Finds up to which raw offset the log has outcomes, and returns a reader for them. All raw offsets below `committed` must have an
- * outcome. Rejects with `event_log_unavailable`. Also does so while the log has outcomes that consumers cannot read yet, because a former owner can have
- * appended them.
+ * outcome. Rejects with `event_log_unavailable` if the log cannot be read. Also rejects with it while the log has outcomes that consumers cannot read
+ * yet: a former owner of the partition can have appended them.
  */
 export async function readDecidedOutcomes(
   eventLog: EventLog,
@@ -128,7 +128,7 @@ export async function readDecidedOutcomes(
 ): Promise<DecidedOutcomes> {
   const edges = await readEdges(eventLog, partition);
   if (edges.written !== undefined) {
-    const message = `${TOPIC_ENRICHED}/${partition} has outcomes that cannot be read yet, because a replica does not have them`;
+    const message = `consumers cannot read all outcomes of ${TOPIC_ENRICHED}/${partition} yet, because a replica lacks some: check its broker if this lasts`;
     throw new DependencyError('event_log_unavailable', message);
   }
   const reader = createOutcomeReader(eventLog, partition, async () => edges);

@@ -66,7 +66,7 @@ test.each([
   expect(read.size).toBe(one.to - one.committed);
 });
 
-test('outcomes that cannot be read yet are not missed: the search fails until they can be read', async () => {
+test('the search for outcomes fails while the log has outcomes that consumers cannot read yet', async () => {
   const log = logOfRanges([0, 10]);
   const positions: EventLog['positions'] = async (...args) =>
     (await log.positions(...args)).map((position) => ({ ...position, written: 12 }));

@@ -38,8 +38,8 @@ const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object
 const FORGOTTEN: JsonObject = Object.freeze({});
 
 /**
- * Frees the memory of the parsed body. Call it before a request waits for the event log: the wait can take seconds, and the objects of a body can need
- * more than 20 times the memory of its text.
+ * Drops the parsed body, so that its memory can be freed. Call it before a request waits for the event log: the wait can take seconds, and the
+ * objects of a body can need more than 20 times the memory of its text.
  */
 export function forgetJson(body: ParsedBody): void {
   body.json = FORGOTTEN;
@@ -48,8 +48,8 @@ export function forgetJson(body: ParsedBody): void {
 /**
  * Reads a body of at most `bytesMax` bytes after decompression. Returns synchronously if the whole body has arrived and is not compressed. A small
  * body usually arrives directly after the event `request`. So the result is usually synchronous if the caller has awaited something before this
- * call. If the client closes the connection before the end of the body, the promise never resolves. With `turn`, the whole body is received first,
- * and decompressed and parsed after `turn` has resolved.
+ * call. If the client closes the connection before the end of the body, the promise never resolves. With `turn`, the body is
+ * decompressed and parsed only after the whole body has arrived and then the promise of `turn` has resolved.
  */
 export type ReadBody = (request: IncomingMessage, bytesMax: number, turn?: () => Promise<void>) => Body | Promise<Body>;
 
@@ -68,7 +68,7 @@ export function createReadBody(): ReadBody {
 
 type ReadBytes = (bytes: Buffer) => Body | Promise<Body>;
 
-/** A compressed body may be slightly longer than the limit, which applies to the decompressed body: compressing random data makes it longer. */
+/** The limit of a compressed body. It is slightly higher than that of the decompressed body, because compressing random data makes it longer. */
 function packedMax(bytesMax: number): number {
   return bytesMax + bytesMax / PACKED_EXTRA_PART;
 }

@@ -38,7 +38,7 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
   const { rateLimiter, readBody } = deps;
   const { rateLimit, bodyBytesMax } = route;
   const appendEvent = createAppendEvent(deps);
-  /** Parsing a batch can need as much CPU as processing its events, and much memory. So each of both steps waits for a turn. */
+  /** Parsing a batch can need as much CPU as processing its events, and much memory. So both steps wait for a turn. */
   const parseTurns = createBatchTurns();
   const turns = createBatchTurns();
 
