@@ -92,6 +92,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly reportQueue: ReportQueue<Reply | StreamReply>;
   /** Limits how many SQL statements of users run at once, because the process holds the whole answer of each statement in memory. */
   readonly takeSqlTurn: TakeTurn;
+  /** Runs the audits of reports one after the other. They do not use the report queue, because an audit can take hours. */
+  readonly takeAuditTurn: TakeTurn;
   /** Runs the changes of the registry one after the other. */
   readonly runExclusive: RunExclusive;
   /** Waits for the inserts that are running now. An insert fills the tables one after the other, so it can be visible in only some of them. */

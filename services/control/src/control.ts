@@ -61,6 +61,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     tables,
     reportQueue: createReportQueue(clock, deps.reportsAtOnce),
     takeSqlTurn: createTurns(SQL_AT_ONCE, 'SQL statements'),
+    takeAuditTurn: createTurns(1, 'audits of reports'),
     runExclusive,
     signIn: createSignIn({ ...deps, runExclusive }),
     async insertsEnd() {

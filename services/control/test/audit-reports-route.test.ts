@@ -1,62 +1,45 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { mountAdminRoutes } from '@weir/control/http/admin-route';
-import { createReportQueue } from '@weir/control/reports/report-queue';
+import { createReportQueue, createTurns } from '@weir/control/reports/report-queue';
 import { SYSTEM_ROUTES } from '@weir/control/system-routes';
 import { eventually } from '@weir/testkit/eventually';
 import express, { Router } from 'express';
 
-test('a comparison of many sites frees its place in the report queue after each step, so that other reports can run', async () => {
-  const order: string[] = [];
-  let start = (): void => undefined;
-  const started = new Promise<void>((resolve) => {
-    start = resolve;
+test('reports run beside the audit of reports, and one such audit runs at once', async () => {
+  let readsBegun = 0;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
-  const compared = ['a', 'b', 'c'];
   const deps = {
     signIn: { callerOf: () => ({ viewer: undefined, session: undefined }) },
     reportQueue: createReportQueue(Date.now, 1),
-    registry: { sites: () => compared.map((siteId) => ({ siteId })) },
+    takeAuditTurn: createTurns(1),
+    registry: { sites: () => [{ siteId: 'a' }, { siteId: 'b' }] },
     tables: {
       async read() {
-        order.push(`comparison ${order.length}`);
-        await started;
+        readsBegun += 1;
+        await released;
         return [];
       },
     },
   };
-  let asked = 0;
-  const queue: typeof deps.reportQueue = {
-    ...deps.reportQueue,
-    ask(question, work) {
-      asked += 1;
-      return deps.reportQueue.ask(question, work);
-    },
-  };
+  const report = { method: 'GET', path: '/report', role: 'admin', isReport: true, handler: () => ({ status: 200 }) };
   const audit = SYSTEM_ROUTES.filter(({ path }) => path === '/audit/reports');
-  const report = {
-    method: 'GET',
-    path: '/report',
-    role: 'admin',
-    isReport: true,
-    handler() {
-      order.push('report');
-      return { status: 200, data: {} };
-    },
-  };
   const router = Router();
-  mountAdminRoutes(router, [...audit, report as never], { ...deps, reportQueue: queue } as never);
+  mountAdminRoutes(router, [...audit, report as never], deps as never);
   const server = express().use(router).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const call = async (path: string): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)).status;
 
-  const audited = fetch(`${url}/audit/reports`);
-  await eventually('the first comparison', async () => order.length === 1);
-  const askedBefore = asked;
-  const reported = fetch(`${url}/report`);
-  await eventually('the report to wait', async () => asked === askedBefore + 1);
-  start();
-  expect((await Promise.all([audited, reported])).map(({ status }) => status)).toEqual([200, 200]);
-  expect(order).toEqual(['comparison 0', 'report', 'comparison 2', 'comparison 3']);
+  const audits = [call('/audit/reports'), call('/audit/reports')];
+  await eventually('an audit to begin', async () => readsBegun === 1);
+  expect(await call('/report')).toBe(200);
+  expect(readsBegun).toBe(1);
+  release();
+  expect(await Promise.all(audits)).toEqual([200, 200]);
+  expect(readsBegun).toBe(4);
   server.close();
 });

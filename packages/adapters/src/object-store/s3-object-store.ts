@@ -36,7 +36,7 @@ export interface S3Location extends S3Config {
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** A service that accepts a connection can be silent, or can stop in the middle of an answer. The request then fails after this time. */
-const STALLED_MS = 60_000;
+const STALLED_MS = 300_000;
 /** The time in which the answer to a request must begin. It includes the upload of a part (`PART_BYTES`): two parts at once need 2 Mbit/s. */
 const REQUEST_TIMEOUT_MS = 600_000;
 /**

@@ -29,11 +29,6 @@ export interface ReportQueue<Answer> {
    * aborts. Rejects with `analytics_unavailable` if too many questions of the site, or of all sites, wait.
    */
   ask(question: Question, work: (context: RequestContext) => Promise<Answer>): Promise<Answered<Answer>>;
-  /**
-   * Runs `work` when a place of the queue is free. Its result is not shared. A long call uses this for each of its parts, so that other reports can
-   * run between the parts.
-   */
-  readonly takeTurn: TakeTurn;
 }
 
 export const SHARED_MS = 1_000;
@@ -59,7 +54,6 @@ export function createReportQueue<Answer>(clock: () => number, runningMax = RUNN
   const takeTurn = createTurns(runningMax);
 
   return {
-    takeTurn,
     async ask({ text, siteId, signal, sharedMs = SHARED_MS }, work) {
       const { answer, isShared } = await shared.ask(text, { signal, sharedMs }, async (signal) => {
         const timing = newTiming();

@@ -107,10 +107,12 @@ export function createSignIn(deps: SignInDeps): SignIn {
       return runExclusive(async () => {
         if (registry.sessionSecret() === undefined) await putSecret();
         const secret = registry.sessionSecret()?.secret ?? '';
+        const credential = viewer?.viewerId ?? ADMIN_CREDENTIAL;
         const session: Session = {
           sessionId: random(SESSION_ID_BYTES, 'base64url'),
-          credential: viewer?.viewerId ?? ADMIN_CREDENTIAL,
-          expiresAt: clock() + SESSION_SECONDS * 1000,
+          credential,
+          // If the clock was set back, the session nevertheless begins after those that were signed out together.
+          expiresAt: Math.max(clock() + SESSION_SECONDS * 1000, endedUntil(credential) + 1),
         };
         return { session, text: sessionText(session, { secret, tokenHash: tokenHashOf(viewer) }) };
       });

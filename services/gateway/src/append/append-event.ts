@@ -32,13 +32,15 @@ export function createAppendEvent({ batcher, clock, newEventId, clientIpOf, addr
     const receivedAt = clock();
     const { idempotency_key: idempotencyKey = '', visitor_id: visitorId = '', user_id: userId = '' } = event;
 
+    // Computed before the address is sealed, so that a request that waits does not keep `json`.
+    const storedText = withoutClientAddress(text, json);
     const append = (sealedIp: string): Promise<AppendResult> => {
       const known = { eventId, kind: 'event', siteId, receivedAt, sealedIp, idempotencyKey: headerKey } as const;
       const head = buildEnvelope(request, known);
       return batcher.append(
         {
           key: partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey }, false),
-          value: encodeRawRecord(head, withoutClientAddress(text, json)),
+          value: encodeRawRecord(head, storedText),
         },
         idempotencyKey === '' ? undefined : { siteId, key: idempotencyKey, owner: eventId },
         { siteId, keyId },

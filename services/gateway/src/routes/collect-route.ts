@@ -50,6 +50,8 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
     const site = registry.site(siteId);
     if (site === undefined) return replies.empty(response, 404);
     proxyDetector.count(siteId, ip, network);
+    const storedText = withoutClientAddress(body.text, body.json);
+    forgetJson(body);
     const eventId = newEventId();
     const receivedAt = clock();
     const sealed = addressSealer.seal(ip, receivedAt);
@@ -64,8 +66,7 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
         ? cookielessPartitionKey(siteId, ip, head.userAgent)
         : partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, userId !== '');
     const proven = identityProof === undefined ? head : { ...head, identityProof };
-    const value = encodeRawRecord(proven, withoutClientAddress(body.text, body.json));
-    forgetJson(body);
+    const value = encodeRawRecord(proven, storedText);
     const result = await batcher.append({ key, value }, undefined, { siteId, keyId: '' });
     if (result !== 'stored') return replies.unavailable(response);
     if (hit.identity !== undefined) {

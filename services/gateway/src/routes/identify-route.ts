@@ -22,14 +22,14 @@ export function identifyRoute(deps: RouteDeps, replies: Replies, route: Authenti
     if (identity.siteId !== '' && identity.siteId !== siteId) {
       return replies.error(response, 403, 'Identify key site mismatch');
     }
+    const { userId, visitorId, droppedTraits } = identity;
+    forgetJson(body);
     const eventId = newEventId();
     const receivedAt = clock();
     const sealed = addressSealer.seal(clientIpOf(request), receivedAt);
     const sealedIp = typeof sealed === 'string' ? sealed : await sealed;
     if (sealedIp === undefined) return replies.unavailable(response);
     const head = buildEnvelope(request, { eventId, kind: 'identify', siteId, receivedAt, sealedIp });
-    const { userId, visitorId, droppedTraits } = identity;
-    forgetJson(body);
     const result = await batcher.append(
       {
         key: partitionKey({ siteId, eventId, userId, visitorId, idempotencyKey: '' }, true),
