@@ -13,8 +13,8 @@ const SAMPLE_MS = 10;
 const CONNECTIONS_TRIED = 16;
 
 /**
- * Runs `fault` while clients send and repeat events, and lets the clients continue for some time after it. Then compares every answer with the
- * tables. Prints the name of the fault and what happened.
+ * Runs `fault` while clients send and repeat events. The clients continue until over `AFTER_MIN` further events or hits are acknowledged. Then checks
+ * that each acknowledged one is stored exactly once (`expectExactlyOnce`). Prints the result and duration of the fault, and the counts of the load.
  */
 export async function underLoad(
   name: string,

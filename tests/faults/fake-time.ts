@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** The path of the library of libfaketime, which is loaded into each process; undefined if it is not installed. */
+/** The path of the shared library of libfaketime, for `LD_PRELOAD`. Undefined if libfaketime is not installed. */
 function findFaketime(): string | undefined {
   const { stdout } = spawnSync('dpkg', ['-L', 'libfaketime'], { encoding: 'utf8' });
   return stdout?.split('\n').find((file) => file.endsWith('libfaketimeMT.so.1'));

@@ -10,9 +10,9 @@ export interface CookielessVisitor {
   readonly ip: string;
   readonly userAgent: string;
   /**
-   * For an imported hit, the UTC day of its line; otherwise empty. Imported hits use the salt of the day on which they were
-   * received: the salts of the days in the file never existed or were deleted, and must not be created again. With the day of the
-   * line, the IDs of imported visitors change at midnight, like those of other cookieless visitors.
+   * For a hit that was imported from an access log: the UTC day of the time in its line of the file. For all other hits: empty. The salt of an
+   * imported hit is that of the day of its receipt. The salts of the days in the file never existed or were deleted, and must not be created.
+   * Hits of many days therefore have the same salt. Because of `lineDay`, the visitor IDs still change at midnight, as without an import.
    */
   readonly lineDay: string;
 }

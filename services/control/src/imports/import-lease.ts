@@ -14,8 +14,9 @@ export interface ImportLease {
    */
   settledAt: number;
   /**
-   * True if the tables have hits of lines that the ledger of imports does not know, because an older dump of the registry was restored. Every chunk
-   * is then compared with the tables. Undefined until the first comparison, which happens at the first chunk with hits that the ledger does not know.
+   * The ledger is the row of the registry with the progress of this import: the numbers of the lines that are done or pending. True if the tables
+   * already have hits of later lines, because an older dump of the registry was restored. Each chunk is then compared with the tables. Undefined
+   * until the first comparison, which happens at the first chunk with hits of later lines.
    */
   isLedgerOld?: boolean;
 }

@@ -122,7 +122,7 @@ async function readRun(
       if (!takesRow(row, start, request)) return undefined;
       return erased(redriven.row(run.logId, run.partition, row));
     },
-    // The writer need not wait longer for full batches: it reads only one partition, so a batch fills quickly.
+    // The writer need not extend its linger time to get full batches: it reads only one partition, so a batch fills quickly.
     expectsMore: () => false,
   });
   try {
