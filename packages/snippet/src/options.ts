@@ -1,4 +1,7 @@
-/** A switch: on if it is `true` or an empty text. An attribute without a value, as in `<script data-hash>`, is an empty text. */
+/**
+ * A switch: on if it is `true`, the text 'true' or an empty text. An attribute without a value, as in `<script data-hash>`, is an empty
+ * text.
+ */
 export type Switch = boolean | string;
 /** Names or globs (`*`: any characters), separated by commas or spaces. */
 export type Globs = string;

@@ -128,7 +128,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
 export interface Located {
   /** The location. Undefined if the geo data cannot be read. A field is empty if this part of the location is unknown. */
   readonly place: Readonly<Record<'country' | 'region' | 'city' | 'timezone', string>> | undefined;
-  /** The name and version of the geo data. */
+  /** The name and version of the geo data. Empty if the geo data cannot be read. */
   readonly data: string;
   /** The problem with the geo files on disk. Empty if there is none. */
   readonly problem: string;

@@ -201,7 +201,10 @@ function countOf(all: readonly Pending[]): number {
   return count;
 }
 
-/** Upper bound of what `stageAll` writes. Two consecutive entries together exceed `ENTRY_BYTES_MAX`, hence the factor 2. */
+/**
+ * Upper bound of what `stageAll` writes. It encodes consecutive single records as entries. Two of these entries in a row have together more than
+ * `ENTRY_BYTES_MAX` bytes. So there are at most 2 * bytes / `ENTRY_BYTES_MAX` of them, rounded up.
+ */
 function sizeOf(all: readonly Pending[]): WriteSize {
   let bytes = 0;
   let records = 0;

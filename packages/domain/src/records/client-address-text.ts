@@ -28,7 +28,7 @@ function hasAddress(body: JsonObject): boolean {
   return typeof context === 'object' && context !== null && !Array.isArray(context) && Object.hasOwn(context, 'ip');
 }
 
-/** Replaces the value of the key at a position. Returns undefined if the value is not a plain string. */
+/** Replaces the value of the key at `keyAt` by an empty string. Returns undefined if the value is not a string without escapes. */
 function blankedAt(text: string, keyAt: number): string | undefined {
   PLAIN_VALUE.lastIndex = keyAt + KEY.length;
   const value = PLAIN_VALUE.exec(text)?.[1];

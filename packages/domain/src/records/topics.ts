@@ -12,7 +12,7 @@ export const TABLE_SALTS = 'salts';
 export const GROUP_ENRICHER = 'weir-enricher';
 export const GROUP_WRITER = 'weir-writer';
 export const GROUP_ARCHIVER = 'weir-archiver';
-/** The group that elects the leader of a replay: the member to which partition 0 of the topic `registry` is assigned. */
+/** The consumer group that elects the process which runs a replay: the member to which partition 0 of the topic `registry` is assigned. */
 export const GROUP_REPLAY = 'weir-replay';
 /** The group of the enricher of a replay from raw. */
 export const GROUP_REPLAY_ENRICHER = 'weir-replay-enricher';
