@@ -18,6 +18,8 @@ const expires = (engine: Engine, isKept: boolean): Fault<Clustered> => ({
   ...{ ...CLUSTERED, name: `${engine}-certificate-expired` },
   about: `the certificate of ${SHOWN[engine]} expires: ${isKept ? 'connections continue; after a reset, ' : ''}new ones are refused until it is renewed`,
   async strike(broken, round) {
+    // A process that is still connecting again after the last round could not do so with the expired certificate.
+    if (isKept) await othersTakeOver(broken, round);
     const ways = broken.ways[engine];
     const before = ways.map(({ front }) => front.expired());
     const certificate = broken.authority.issue(EXPIRES_MS);
