@@ -35,19 +35,21 @@ export interface ControlDeps {
   readonly analytics: Analytics;
   readonly shadow: ShadowTables;
   /**
-   * The embedded ClickHouse can detach damaged parts of tables. After a loss of power, Weir also detaches parts to repair the tables. Detached parts
-   * can contain rows of an erased person. Returns when the last of them will be removed, in Unix milliseconds; undefined if there are none.
+   * The embedded ClickHouse can detach damaged parts of tables. After a loss of power, Weir also detaches parts to repair the tables. Detached
+   * parts can contain rows of an erased person. Returns the time in Unix milliseconds at which Weir will have removed all detached parts; undefined
+   * if there are none.
    */
   readonly detachedUntil: () => number | undefined;
   /** Undefined if Weir does not archive. */
   readonly archive: ObjectStore | undefined;
   /** How long the topic `events.enriched` keeps records. */
   readonly enrichedRetentionMs: number;
-  /** The problem that stops the replay. Undefined if the replay continues, or if another process leads the replay. */
+  /** The problem that stops the replay. Undefined if the replay continues, or if the replay runs in another process. */
   readonly replayProblem: () => Promise<string | undefined>;
   /**
-   * Resolves with the term in which this process accepts imports, or with undefined if another process accepts them. Waits if an election is running;
-   * `signal` ends this wait.
+   * Several processes can have the control role, and they elect the one that accepts imports. Resolves with the term of this process: the time in
+   * which no other process accepts imports. Resolves with undefined if another process was elected. Waits if an election is running; `signal` ends
+   * this wait.
    */
   readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   readonly addressSealer: AddressSealer;
@@ -105,8 +107,8 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
   readonly importDesk: () => Promise<ImportDesk | undefined>;
   readonly exportSlots: ExportSlots;
   /**
-   * The tables for exports. `tables` repeats a query if a swap (docs/glossary.md) exchanges the tables meanwhile. An export ends with an error
-   * instead: it can have run for hours, and has already sent a part of its rows.
+   * The tables for exports. If a swap (docs/glossary.md) exchanges the tables during a query, `tables` repeats the query. An export ends with an
+   * error instead, because it has already sent some of its rows and can have run for hours.
    */
   readonly exportedTables: ExportedTables;
   /** Limits how many calls for records of topics run or wait for a record at the same time. */
@@ -126,7 +128,7 @@ export interface AdminDeps extends Omit<ControlDeps, 'analytics'> {
 }
 
 export interface Located {
-  /** The location. Undefined if the geo data cannot be read. A field is empty if this part of the location is unknown. */
+  /** The location. Undefined if the geo data cannot be read. A field is empty if the geo data does not have this field for the address. */
   readonly place: Readonly<Record<'country' | 'region' | 'city' | 'timezone', string>> | undefined;
   /** The name and version of the geo data. Empty if the geo data cannot be read. */
   readonly data: string;

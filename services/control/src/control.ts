@@ -21,7 +21,7 @@ import { createSteadyTables } from './steady-tables.ts';
 import { createReadSlots } from './topics/read-slots.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
 
-/** Limits the memory: a call that reads records of a topic holds up to 16 MiB, or more if the topic has more than 256 partitions (topic-page.ts). */
+/** Limits the memory. A call that reads records of a topic holds up to 16 MiB, or more if the topic has more than 256 partitions (topic-page.ts). */
 const TOPIC_READS_MAX = 8;
 /**
  * The limit for calls for records of topics, including those that wait for new records. A waiting call holds no records in memory, but asks the log

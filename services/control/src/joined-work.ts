@@ -1,6 +1,6 @@
 import { abortable } from '@weir/runtime/abortable';
 
-/** Who asks a question. */
+/** A call that asks a question. */
 export interface Asking {
   /** Aborts when the caller no longer needs the answer. */
   readonly signal: AbortSignal;
@@ -15,14 +15,14 @@ export interface SharedAnswer<Answer> {
 }
 
 /**
- * Runs the work for a question (a text), and gives its answer to all callers who ask the same question in time (`Asking.sharedMs`). A caller who asks
- * later starts new work, even if the earlier work is still running.
+ * A question is a text, and its answer is the result of some work. All callers who ask the same question in time (`Asking.sharedMs`) get the answer
+ * of the same work. A caller who asks later starts new work, even if the earlier work is still running.
  */
 export interface SharedWork<Answer> {
   /**
    * Resolves with the answer of `work`, or of the work that an earlier caller began for the same question. Rejects with the reason of the caller's
-   * signal when this signal aborts. If all callers of a question have left, the signal that `work` received aborts. If the work fails, later callers
-   * do not get its error: their call runs the work again.
+   * signal when this signal aborts. When the signals of all callers of a question have aborted, the signal that `work` received aborts. If the work
+   * fails, later callers do not get its error: their call runs the work again.
    */
   ask(question: string, asking: Asking, work: (signal: AbortSignal) => Promise<Answer>): Promise<SharedAnswer<Answer>>;
 }

@@ -5,9 +5,9 @@ import type { PartitionHandle } from '@weir/ports/event-log';
 const FENCE_MS_MAX = 5_000;
 
 /**
- * Checks by a commit to the event log that this process is still elected. Rejects with `partition_lost` if it is not, and with
- * `event_log_unavailable` if this is not known. A commit that takes longer than `FENCE_MS_MAX` also counts as not known: this process may have been
- * paused, and another process may be elected now.
+ * Checks by a commit to the event log that this process is still elected. Rejects with `partition_lost` if another process was elected, and with
+ * `event_log_unavailable` if the commit fails or takes longer than `FENCE_MS_MAX`. After such a long commit, the answer is out of date: this
+ * process may have been paused, and another process may be elected now.
  */
 export async function passFence(handle: Pick<PartitionHandle, 'commit'>, clock: () => number): Promise<void> {
   const askedAt = clock();

@@ -33,8 +33,8 @@ export async function readCheckpoints(
 }
 
 /**
- * For each partition, reads the last checkpoint that was stored at `beforeMs` (Unix milliseconds) or earlier. Leaves out partitions without such a
- * checkpoint.
+ * For each partition, reads the last checkpoint that was stored at `beforeMs` (Unix milliseconds) or earlier. The result has no entry for a
+ * partition without such a checkpoint.
  */
 export async function readCheckpointsBefore(
   { select }: Pick<Analytics, 'select'>,

@@ -30,7 +30,7 @@ export interface RunningAuditChecks {
   close(): Promise<void>;
 }
 
-/** `distinct` is the number of different raw offsets (docs/glossary.md); undefined if it is not known. */
+/** `distinct` is the number of different raw offsets (docs/glossary.md). It is undefined if the check did not compare the offsets one by one. */
 interface ComparedRows extends PartitionRows {
   readonly distinct?: number | undefined;
 }
@@ -45,7 +45,7 @@ interface Fault {
   readonly repeated: number;
 }
 
-/** A fault that was reported, and by how much the number of rows exceeded the number of raw offsets at that time. */
+/** A fault that was reported. `surplus`: the number of rows minus the number of raw offsets at the time of the report. */
 interface Reported extends Fault {
   readonly surplus: number;
   /** False if the search for the missing and repeated raw offsets failed. */
@@ -231,7 +231,8 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
         from: checkpoints.get(partition) ?? 0,
         end,
       });
-      // Returns without a report if rows were replaced meanwhile, or if the missing rows were inserted meanwhile.
+      // An erasure, an expiry or a swap can have begun during the search. The missing rows can also have been inserted during the search. In these
+      // cases, nothing is reported.
       if (signal.aborted || isReplacingRows(registry) || found.missing + found.repeated === 0) return;
       metrics.checked(partition, found.missing, found.repeated);
       reported.set(partition, { missing: found.missing, repeated: found.repeated, surplus, isLocated: true });
@@ -255,7 +256,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   );
   return {
     async close() {
-      // Does not wait for the end of a long check, because its result is not needed.
+      // `close` does not wait for the end of a long check, because its result is not needed.
       await Promise.race([repeated.close(), pause(CLOSE_WAIT_MS, undefined, { ref: false })]);
     },
   };

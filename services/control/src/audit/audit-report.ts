@@ -50,7 +50,7 @@ export interface AuditReport {
 export interface PartitionAudit {
   readonly log_id: string;
   readonly partition: number;
-  /** The first raw offset that was compared one by one. For lower raw offsets, only the number of rows was compared. 0 if everything was compared. */
+  /** The first raw offset that was compared one by one. Below it, only the number of rows was compared. 0 if all raw offsets were compared. */
   readonly compared_from: number;
   /** When a check stored this raw offset as a checkpoint; null if all raw offsets were compared. */
   readonly checkpoint_at: string | null;
@@ -73,7 +73,7 @@ interface Books {
   readonly dead: Readonly<Record<string, number>>;
   /** The number of dead letters that were redriven. The records that were appended for this are counted under their own outcomes. */
   readonly redriven: number;
-  /** While an erasure deletes records, this number includes records that are also still counted under their former outcome. */
+  /** The number of erased records. While an erasure deletes records, some of them are also still counted under their former outcome. */
   readonly erased: number;
   /** The number of expired records. Their rows were older than the `keep` of their site, or the archive had removed the records before a restore. */
   readonly expired: number;

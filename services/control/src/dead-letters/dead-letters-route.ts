@@ -140,7 +140,7 @@ function pageOf(
   return { value: { condition: condition.value, place } };
 }
 
-/** The cursor of the next page: the ID of the last letter. Null if there can be no further letter. */
+/** The cursor of the next page: the ID of the last letter. Null if there is no next page. */
 function cursorOf(letters: readonly StoredLetter[], limit: number): string | null {
   const last = letters.at(-1);
   return last === undefined || letters.length < limit ? null : letterId(last);

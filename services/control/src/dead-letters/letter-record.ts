@@ -17,9 +17,9 @@ const ONE_RECORD_BYTES = 1;
 
 /**
  * Makes the record that redrives a dead letter, or returns why it cannot be made. The new record has the content and the time of receipt of the raw
- * record that became the dead letter. The raw record can only be processed with the salt (docs/glossary.md) of the day of its receipt. This salt can
- * be deleted before the new record is processed. So the new record has the client IP encrypted with the key of today, and for a cookieless hit also
- * the visitor ID.
+ * record that became the dead letter. To process a raw record, the enricher needs the salt (docs/glossary.md) of the day of its receipt, and Weir
+ * can delete this salt before the new record is processed. So the client IP in the new record is encrypted with the salt of the present day. A
+ * cookieless hit also gets its visitor ID here.
  */
 export async function letterRecord(
   { eventLog, registry, addressSealer, clock, retention }: LetterRecordDeps,
@@ -59,15 +59,15 @@ function recordOf(raw: Uint8Array): RawRecord | undefined {
   }
 }
 
-/** The client IP of a record; empty if it has none, undefined if it cannot be decrypted any more. */
+/** Returns the client IP of a record. Empty if the record has no client IP; undefined if the client IP cannot be decrypted any more. */
 function addressOf({ sealedIp = '', ip = '' }: RawRecord, salt: string | undefined): string | undefined {
   if (typeof sealedIp !== 'string' || !isSealedAddress(sealedIp)) return ip;
   return createOpenAddress()(sealedIp, salt) || undefined;
 }
 
 /**
- * Returns undefined for a record that is not a valid cookieless hit: its visitor ID need not be computed. For a cookieless hit, returns the value of
- * `lineDay` for `cookielessVisitorId`: the UTC day of its line in the access log if the hit was imported, otherwise an empty text.
+ * Returns undefined for a record that is not a valid cookieless hit: its visitor ID need not be computed. For a cookieless hit, returns the input
+ * `lineDay` of `cookielessVisitorId`. If the hit was imported from an access log, this is the UTC day of its line. Otherwise it is an empty text.
  */
 function cookielessDay({ kind, body }: RawRecord, raw: Uint8Array): string | undefined {
   if (kind === 'import') return Number.isSafeInteger(body.timestamp) ? utcDay(body.timestamp as number) : undefined;

@@ -35,8 +35,8 @@ export const REPLAYS =
 const APPEND_BYTES_MAX = 1024 * 1024;
 
 /**
- * Waits until all records that `events.raw` has at the time of the call have their outcomes in `records` and in `dead_letter_attempts`. Resolves with
- * false if that takes too long.
+ * Waits until the tables `records` and `dead_letter_attempts` have the outcomes of all records that are in `events.raw` at the time of the call.
+ * Resolves with false if that takes too long.
  */
 export async function waitUntilListed(deps: AdminDeps): Promise<boolean> {
   if (!(await waitUntilStored(deps, WAIT_MS))) return false;
@@ -46,9 +46,9 @@ export async function waitUntilListed(deps: AdminDeps): Promise<boolean> {
 
 /**
  * Appends a new record for each dead letter, and waits for the outcomes of the new records. With `isDryRun`, it appends nothing. Read the letters
- * after `waitUntilListed`, so that their `attempts` are up to date. The process may be killed at any moment: a record that was appended is processed
- * anyway, and a letter whose record was not appended stays unchanged. If two records have the same attempt number of one letter, the second one
- * becomes a duplicate.
+ * after `waitUntilListed`, so that their `attempts` are up to date. The process may be killed at any moment: a record that was appended is
+ * processed anyway, and a letter whose record was not appended stays unchanged. If two new records of one letter have the same attempt number, the
+ * second one becomes a duplicate.
  */
 export async function redriveLetters(
   deps: AdminDeps,
@@ -83,9 +83,9 @@ function problemOf(result: LetterResult['result'], found: { readonly reason: str
 }
 
 /**
- * Appends the records in their order. Returns an error reply if the log did not store all of them. A replay can begin while this call runs, and it
- * considers only letters that were redriven before its start. So this function checks for a replay before each append. It reads the registry to its
- * end first, because another process can have begun the replay.
+ * Appends the records in their order. Returns an error reply if the log did not store all of them. A replay reads the list of redriven letters when
+ * it begins (redriven-rows.ts), so no letter may be redriven after that. A replay can begin while this function runs, also in another process. So
+ * this function reads the registry to its end and checks for a replay before each append.
  */
 async function append(
   { eventLog, registry }: Pick<AdminDeps, 'eventLog' | 'registry'>,

@@ -4,13 +4,17 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { ReplayedRow } from '../replay/replay-scope.ts';
 
 /**
- * The dead letters that were redriven. Their content is in the log twice: in the record that failed, and in the redriven record. A replay may be able
- * to process the failed record now, and would then store the content twice. So a replay gives the failed record its former outcome `dead`. Weir
- * redrives no dead letters while there is a replay, and a replay begins only when the tables show all letters that were redriven before. A process
- * that does not know of the replay yet can nevertheless append a redriven record. `countStoredTwice` finds this before the swap.
+ * The dead letters that were redriven. The content of such a letter is in the log twice: in the record that failed, and in the redriven record. The
+ * code of a replay may be able to process the failed record, and would then store the content twice. So a replay gives the failed record its former
+ * outcome `dead`. Weir redrives no dead letters while there is a replay, and a replay begins only when the tables show all letters that were
+ * redriven before. If a process does not know of the replay yet, it can nevertheless append a redriven record. Before the swap, `countStoredTwice`
+ * finds records that were stored twice because of this.
  */
 export interface RedrivenRows {
-  /** Returns the row that a replay stores: the redriven dead letter that the live tables have for the record of `row`, or `row` if they have none. */
+  /**
+   * Returns the row that a replay stores for a record. If the record became a dead letter that was redriven, this is the row that the live tables
+   * have for it. Otherwise it is `row`.
+   */
   row(logId: string, partition: number, row: ReplayedRow): ReplayedRow;
   /** True if the enricher of a replay must skip this record, because the live enricher failed on it and it was redriven. */
   isHidden(logId: string, partition: number, rawOffset: number): boolean;
@@ -65,7 +69,8 @@ export async function countStoredTwice({
   shadow,
 }: Pick<ShadowTables, 'analytics' | 'live' | 'shadow'>): Promise<number> {
   const places = redrivenPlaces(live);
-  // This query reads all rows, because positions in the log are not in the primary key. The first condition avoids that if no letter was redriven.
+  // This query reads all rows, because positions in the log are not in the primary key. If no letter was redriven, its first condition prevents
+  // this.
   const [row] = await analytics.select<{ n: number | string }>(
     `SELECT count() AS n FROM ${shadow}.records
      WHERE (SELECT count() FROM (${places})) > 0 AND outcome IN ('row', 'identify') AND (log_id, raw_partition, raw_offset) IN (${places})`,

@@ -88,7 +88,7 @@ export interface AttemptOutcome {
   readonly error: string;
 }
 
-/** Reads the outcomes of attempts, by the ID of the dead letter. The map has no entry for an attempt without an outcome. */
+/** Reads the outcomes of attempts. The key of the map is the ID of the dead letter. The map has no entry for an attempt without an outcome. */
 export async function readOutcomes(
   { select }: Pick<ReadableTables, 'select'>,
   attempts: readonly (LetterPlace & { readonly attempt: number })[],

@@ -36,8 +36,8 @@ export function endedWithoutArchive(registry: Pick<Registry, 'erasures'>): reado
 }
 
 /**
- * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. The end of an empty partition is 0. Call it after the tables
- * were erased: both topics then have all records from before the erasure.
+ * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. The end of an empty partition is 0. Call this function after the
+ * tables were erased: both topics then have all records from before the erasure.
  */
 export async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
   const ends: Record<string, readonly number[]> = {};
@@ -48,7 +48,7 @@ export async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<s
   return ends;
 }
 
-/** Returns, as text, the partitions that the archiver has not archived up to these offsets. Empty if it has archived all partitions. */
+/** Returns, as one text, the partitions that are not archived up to these offsets. Empty if there are none. */
 export async function unarchived(
   eventLog: Pick<EventLog, 'positions'>,
   ends: Readonly<Record<string, readonly number[]>>,
@@ -63,10 +63,10 @@ export async function unarchived(
 }
 
 /**
- * Rewrites the segments that contain records of the erased persons, in one pass over the archive. Enriched records become rows with the
- * outcome `erased`, and raw records become empty. Call it when the tables are erased and all records of these persons are archived. A
- * repeat after a crash continues after the last reported segment. Erasing a segment twice changes nothing. Rejects with
- * `object_store_damaged` if a segment is damaged.
+ * Rewrites the segments that contain records of the erased persons, in one pass over the archive. Enriched records become rows with the outcome
+ * `erased`, and raw records become empty. Call it when the tables are erased and all records of these persons are archived. After a crash, the next
+ * call continues after the last reported segment. Erasing a segment twice changes nothing. Rejects with `object_store_damaged` if a segment is
+ * damaged.
  */
 export async function eraseArchive(task: EraseArchive): Promise<ArchiveErasure> {
   const { store, parts, begun, clock, assertOwn, report } = task;

@@ -14,8 +14,8 @@ export interface EraseState {
 const PAGE_ROWS = 1_000;
 
 /**
- * Removes the sessions, links and idempotency keys of the erased persons from the state store. Their IDs are read from `records`, so call it
- * before the rows of these persons are deleted.
+ * Removes the sessions, links and idempotency keys of the erased persons from the state store. It reads their IDs from `records`, so call it before
+ * the rows of these persons are deleted.
  */
 export async function eraseState(task: EraseState): Promise<void> {
   const { stateStore, person } = task;

@@ -6,8 +6,8 @@ const PROFILE = "JSONExtractString(detail, 'profile_id')";
 const CUSTOMER = "JSONExtractString(detail, 'payment_customer_id')";
 
 /**
- * Deletes the erased records from all tables of one database, and inserts a row `erased` for each of them. It can be repeated after a
- * crash: the rows that views made from the records are deleted first, and the records last, so a repeat finds the same records.
+ * Deletes the erased records from all tables of one database, and inserts a row `erased` for each of them. It can be repeated after a crash: it
+ * first deletes the rows that views made from the records, and deletes the records last, so a repeat finds the same records.
  */
 export async function eraseTables(task: EraseTables): Promise<void> {
   // The rows of a running insert do not become visible in all tables at once. After this wait, the rows that views made from the person's records
@@ -42,8 +42,8 @@ function derived(
     `(${person.isProfile(owner)} OR ${made(columns, select, "outcome = 'identify'")})`;
   const own = (condition: string) => `site_id = '${person.siteId}' AND ${condition}`;
   const profile = own(ofProfile('profile_id', PROFILE));
-  // In `dead_letter_attempts`, only rows with the outcome `dead` have an error and a payload. The other rows have only positions in the log, so they
-  // stay unless the whole site is erased: without them, a dead letter that stays would be listed as if it had never been redriven (docs/glossary.md).
+  // In `dead_letter_attempts`, only rows with the outcome `dead` have an error and a payload. The other rows have only positions in the log. They
+  // show that a dead letter was redriven (docs/glossary.md), and this letter can stay. So they are deleted only if the whole site is erased.
   const letter = person.whole ? '1' : "outcome = 'dead'";
   return [
     ['dead_letter_attempts', made('log_id, raw_partition, by_offset', 'log_id, raw_partition, raw_offset', letter)],
@@ -129,8 +129,9 @@ async function invalidateBuilds({ analytics, database, person, assertOwn }: Eras
 }
 
 /**
- * Removes the slots (docs/glossary.md) of the visitors of erased records, but only on the days that `invalidateBuilds` removes. Only these days are
- * built again, and a slot can belong to another person: a visitor can be several persons, and all rows without a visitor have the same `visitor_key`.
+ * Removes the slots (docs/glossary.md) of the visitors of erased records, but only on the days that `invalidateBuilds` removes from the list of
+ * built days. A slot can also contain data of another person: several persons can share a visitor ID, and all rows without a visitor have the same
+ * `visitor_key`. Weir builds only these days again, so slots of other persons on other days would be lost.
  */
 async function removeSlots(task: EraseTables): Promise<void> {
   const ofVisitor = madeFrom(task, 'visitor_key', 'visitor_key', "outcome = 'row'");
@@ -151,7 +152,7 @@ function madeFrom(
   return `(${columns}) IN (SELECT ${select} FROM ${database}.records WHERE ${person.records} AND ${where})`;
 }
 
-/** Selects the UTC days of the erased records, and the days next to them: a visit can have slots on these. */
+/** Selects the UTC days of the erased records, and the days before and after them: a visit can have slots on these days too. */
 const nearDays = ({ database, person }: Pick<EraseTables, 'database' | 'person'>): string =>
   `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
 

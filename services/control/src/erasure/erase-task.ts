@@ -9,11 +9,14 @@ export interface EraseTables {
   readonly person: PersonSql;
   /** Part of the deduplication tokens, so that each erasure has its own tokens. */
   readonly erasureId: string;
-  /** Throws when another process has taken over the erasure. Called before each statement that changes a table. */
+  /** Throws if another process has taken over the erasure. Called before each statement that changes a table. */
   readonly assertOwn: () => void;
   /** Receives the number of rows of a table before they are deleted. */
   readonly count: (table: string, rows: number) => Promise<void>;
-  /** Resolves with the time at which the rows `erased` of a month were first inserted. At the first call, it stores the present time. */
+  /**
+   * Resolves with the time at which the rows `erased` of this month were first inserted. The first call for a month stores the present time as this
+   * time.
+   */
   readonly begin: (month: number) => Promise<number>;
   readonly clock: () => number;
 }

@@ -24,7 +24,7 @@ function insertMonth(task: EraseTables, month: number): Promise<void> {
 }
 
 /**
- * Continues an insert whose first attempt is so old that ClickHouse may have forgotten its token. Inserts only the rows that are
+ * Repeats an insert whose first attempt is so old that ClickHouse may have forgotten its token (docs/glossary.md). Inserts only the rows that are
  * missing, and then corrects the counts in `books_sums`.
  */
 async function insertRest(task: EraseTables, month: number): Promise<void> {
@@ -51,7 +51,8 @@ export interface BooksFix {
 }
 
 /**
- * Returns the statement that corrects `books_sums`. It adds the difference between the number of remaining records and the counts in `books_sums`.
+ * Returns the statement that corrects `books_sums`. The statement adds the difference between the number of remaining records and the counts in
+ * `books_sums`.
  */
 export function booksFix({ database, sites, month, leaving, until }: BooksFix): string {
   const key = 'site_id, minute, outcome, reason, rule_id';

@@ -4,8 +4,8 @@ import { formatTime } from '../format-time.ts';
 
 const HOUR_MS = 3_600_000;
 /**
- * A ClickHouse server keeps replaced parts for 8 minutes (`old_parts_lifetime`), and looks for old ones at least every 5 minutes. The embedded
- * engine removes them earlier.
+ * After this time, no copy of the erased rows is left in replaced parts. A ClickHouse server keeps replaced parts for 8 minutes
+ * (`old_parts_lifetime`), and looks for old parts at least every 5 minutes. The embedded engine removes them earlier.
  */
 const OLD_PARTS_MS = 15 * 60_000;
 

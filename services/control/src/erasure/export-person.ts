@@ -56,7 +56,7 @@ export async function* exportPerson(
 const mine = ({ records }: PersonSql, columns: string, further: string): string =>
   `SELECT ${columns} FROM records WHERE ${records} AND ${further}`;
 
-/** Selects the sessions of a person. Sessions can be kept for longer than their events, so they are also found by their visitor. */
+/** Selects the sessions of a person. Sessions can be kept for longer than their events, so this also finds sessions by their visitor ID. */
 function sessionsOf(person: PersonSql): string {
   return `SELECT * FROM sessions WHERE site_id = '${person.siteId}' AND (${person.isVisitor('visitor_id', 'started_at')}
     OR session_id IN (${mine(person, 'session_id', "session_id != ''")}))`;
@@ -86,7 +86,7 @@ interface Line {
   readonly line: string;
 }
 const LINE = "formatRowNoNewline('JSONEachRow', *) AS line";
-/** Older servers write integers of 64 bits as strings. */
+/** Without this setting, older servers write integers of 64 bits as strings. */
 const SETTINGS = 'SETTINGS output_format_json_quote_64bit_integers = 0';
 
 async function* pages(analytics: Pick<Analytics, 'select'>, person: PersonSql): AsyncGenerator<readonly Line[]> {

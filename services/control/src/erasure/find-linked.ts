@@ -4,7 +4,10 @@ import { personSql } from './person-sql.ts';
 
 interface Device {
   readonly visitor_id: string;
-  /** When the device got another user (Unix milliseconds), and whether that user is erased, in order of time. */
+  /**
+   * For each change of the device's user, in order of time: since when the device had the new user (Unix milliseconds), and whether this user is
+   * erased.
+   */
   readonly changes: readonly (readonly [since: number | string, isErased: boolean | number])[];
 }
 
@@ -12,9 +15,9 @@ interface Device {
 const SPANS_PER_ENTRY_MAX = 1_000;
 
 /**
- * Finds further entries for the tombstone (docs/glossary.md) of erased users: their payment customers, and their devices, which are the visitors that
- * were linked to them. If other users also used a device, the entry is limited to the times at which the device belonged to an erased user, by the
- * same rule as the column `profile_id_then` of the view `people_events`.
+ * Finds further entries for the tombstone (docs/glossary.md) of erased users: their payment customers, and their devices. A device of a user is a
+ * visitor that was linked to this user. If other users also used a device, its entry is limited to the times at which the device belonged to an
+ * erased user. The column `profile_id_then` of the view `people_events` uses the same rule.
  */
 export async function findLinked(analytics: Pick<Analytics, 'select'>, asked: Tombstone): Promise<readonly string[]> {
   if (asked.whole || !asked.entries.some((entry) => readEntry(entry).kind === 'p')) return [];
@@ -51,7 +54,7 @@ function spansOf(changes: Device['changes']): readonly Span[] {
   if (changes.every(([, isErased]) => Boolean(isErased))) return [];
   return changes.flatMap(([since, isErased], nth) => {
     const to = Number(changes[nth + 1]?.[0] ?? Number.POSITIVE_INFINITY);
-    // Everything before the first change belongs to the first user.
+    // All time before the first change belongs to the first user.
     const from = nth === 0 ? Number.MIN_SAFE_INTEGER : Number(since);
     return isErased ? [{ from, to }] : [];
   });

@@ -7,10 +7,7 @@ export interface RawPlace {
   readonly offset: number;
 }
 
-/**
- * SQL conditions that select the records of an erasure. The code in packages/domain/src/erasure/erases.ts decides the same for a single
- * record.
- */
+/** SQL conditions that select the records of an erasure. packages/domain/src/erasure/erases.ts has the same conditions for a single record. */
 export interface PersonSql {
   readonly siteId: string;
   readonly whole: boolean;
@@ -21,8 +18,8 @@ export interface PersonSql {
   /** A condition that is true if the column contains the profile ID of an erased user. Never true if `whole`: the tombstone then names no user. */
   readonly isProfile: (column: string) => string;
   /**
-   * Conditions for tables that keep rows for longer than `records`: whether a row belongs to an erased visitor (`seenAt` is the row's time), or to an
-   * erased user.
+   * Conditions for tables that keep rows for longer than `records`. `isVisitor` is true for a row of an erased visitor (`seenAt` is the row's
+   * time), and `isUser` for a row of an erased user.
    */
   readonly isVisitor: (column: string, seenAt: string) => string;
   readonly isUser: (column: string) => string;
@@ -62,7 +59,7 @@ export function personSql(parts: readonly Tombstone[], letters: readonly RawPlac
   };
 }
 
-/** Returns `erasureHash` of packages/domain as an SQL expression. A test compares the two. */
+/** Returns an SQL expression that computes the same hash as `erasureHash` of packages/domain. A test compares the two. */
 export function erasedHashSql(salt: string, siteId: string, kind: ErasureKind, column: string): string {
   const text = `concat('${salt}\\0${siteId}\\0${kind}\\0', ${column})`;
   return `lower(hex(substring(SHA256(${text}), 1, ${HASH_BYTES})))`;
@@ -77,7 +74,9 @@ function holds(hash: string, entries: readonly ErasureEntry[]): string {
   return `${hash} IN (${entries.map((entry) => `'${entry.hash}'`).join(', ')})`;
 }
 
-/** Returns a condition for the rows of erased devices. It does not match rows with a user ID, because they belong to that user. */
+/**
+ * Returns a condition for the rows of erased devices. It does not match rows with a user ID: such a row belongs to this user and not to the device.
+ */
 function devices(hash: string, entries: readonly ErasureEntry[]): string {
   const any = deviceConditions(hash, entries, 'timestamp');
   return any.length === 0 ? '' : `(user_id = '' AND ${anyOf(any)})`;
@@ -94,15 +93,15 @@ function deviceConditions(hash: string, entries: readonly ErasureEntry[], seenAt
 }
 
 /**
- * Returns a condition for the times within the spans, which are in order and do not overlap. A time is within a span if the last start or end at or
- * before it is a start. The condition is two lists of numbers and not two comparisons for each span, because the parser of ClickHouse refuses a
- * statement with tens of thousands of comparisons.
+ * Returns a condition for the times within the spans, which are in order and do not overlap. A time is within a span if the last bound at or before
+ * it is the start of a span. The condition is two lists of numbers and not two comparisons for each span, because the parser of ClickHouse refuses
+ * a statement with tens of thousands of comparisons.
  */
 function within({ spans }: ErasureEntry, seenAt: string): string {
   const real = spans.filter(({ from, to }) => from < to);
   if (real.length === 0) return '0';
   const ends = new Set(real.flatMap(({ from, to }) => (to === Number.POSITIVE_INFINITY ? [from] : [from, to])));
-  // `roundDown` returns the first element also for a time before it. So the first element must not be the start of a span.
+  // For a time before all bounds, `roundDown` returns the first element. So the first element must not be the start of a span.
   const bounds = [BEFORE_ALL_SPANS, ...ends].join(', ');
   return `roundDown(toUnixTimestamp64Milli(${seenAt}), [${bounds}]) IN (${real.map(({ from }) => from).join(', ')})`;
 }

@@ -12,7 +12,8 @@ export interface ErasureRequest {
   /** True if all records of the site are erased. */
   readonly whole: boolean;
   /**
-   * `createdAt` of the site if the erasure also removes the site. Then it also erases records that gateways accept before they know of the removal.
+   * Set only if the erasure also removes the site: the `createdAt` of the site. The erasure then also erases records that gateways accept before
+   * they know of the removal.
    */
   readonly removesSite?: number;
 }

@@ -35,18 +35,18 @@ export interface ErasureWork extends ErasureDeps {
   readonly publish?: (() => Promise<void>) | undefined;
   /** Returns when the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
   readonly detachedUntil: () => number | undefined;
-  /** True if all enrichers are in this process, so they apply a tombstone at once. */
+  /** True if all enrichers are in this process. A tombstone then applies at once. */
   readonly alone: boolean;
-  /** An attempt fails if it waits this long for the writers without progress. Default: `STALLED_MS`. */
+  /** An attempt fails if the writers make no progress for this long. Default: `STALLED_MS`. */
   readonly stalledMs?: number;
 }
 
-/** The error if another process has taken over the erasure. */
+/** Thrown if another process has taken over the erasure. */
 export class Taken extends Error {
   override readonly name = 'Taken';
 }
 
-/** The error if an erasure must wait for the archiver. This is not a failure, but the wait can take hours, so other erasures run meanwhile. */
+/** Thrown if an erasure must wait for the archiver. This is not a failure, but the wait can take hours, so other erasures run meanwhile. */
 export class Waits extends Error {
   override readonly name = 'Waits';
 }
@@ -60,7 +60,7 @@ const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, record
 /**
  * Carries out an erasure. It continues with the phase that an earlier attempt has reached. The tombstone is already in the registry.
  * 1. `waiting`: removes the site, if this was requested. Then waits until every record that was in the log at the time of the request is stored.
- *    After that, no more records of the person from before the request are stored, because the enrichers apply the tombstone.
+ *    Records of the person that are processed later are not stored, because the enrichers apply the tombstone.
  * 2. `resolving`: adds the devices and payment customers of the erased users to the tombstone. If there are any, waits again until every record that
  *    is in the log is stored: an enricher can have processed records of these devices before it had the new entries.
  * 3. `deleting`: deletes the state and the rows.
@@ -103,7 +103,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     if (own().phase === 'resolving') await resolve();
     if (own().phase === 'deleting') await erase();
     if (own().phase === 'archive') {
-      // An earlier attempt may have erased everything, but not have published the tombstones.
+      // An earlier attempt may have erased all segments, and then failed before it published the tombstones.
       if (own().archive?.parquet === undefined) await eraseSegments();
       await finish();
     }
@@ -124,14 +124,14 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   /**
-   * Removes the site, and then moves `at` to the time from which on no gateway accepts its records. Call it only while the erasure does not know the
-   * `ends` of the log yet. After a failure, call it again. It does not remove a newer site with the same ID. There can be such a site if the erasure
-   * was already done: a process that was paused can overwrite the state of the erasure with an older one. Then the erasure runs again.
+   * Removes the site, and then moves `at` to a time after which no gateway accepts records of the site. Call this function only while the erasure
+   * has no `ends`. After a failure, call it again. It does not remove a newer site with the same ID. Such a site can exist if the erasure was
+   * already done and runs again, because a process that was paused overwrote the state of the erasure with an older state.
    */
   async function removeSite(): Promise<void> {
     const { siteId, removesSite } = own();
     do {
-      // When this write has resolved, this process knows all earlier changes of the registry.
+      // This write makes sure that this process knows all earlier changes of the registry.
       await update({});
       if ((registry.site(siteId)?.createdAt ?? removesSite) !== removesSite) return;
       await registry.removeSite(siteId);
@@ -185,7 +185,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const added = linked.filter((entry) => !entries.includes(entry));
     assertOwn();
     for (const part of tombstoneParts({ ...first, part: asked.length }, added)) await registry.putTombstone(part);
-    // This wait is needed even if an earlier attempt has added all entries, because that attempt may have ended before its wait.
+    // This wait is needed even if an earlier attempt has added all entries, because that attempt may have failed before its wait.
     if (linked.length > 0) {
       if (!work.alone) await pause(REGISTRY_LAG_MS, undefined, { signal });
       await storedUpTo(await readEnds());
@@ -277,14 +277,11 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
 /** A process that has not reported for this long counts as ended. */
 export const WORKER_LOST_MS = 30_000;
-/** A report whose time is more than this in the future comes from a clock that was ahead. It does not count. */
+/** If the time of a report is further in the future than this, the clock was ahead when the report was written. Such a report does not count. */
 const CLOCK_AHEAD_MS_MAX = 3_600_000;
 const PROBLEM_CHARS_MAX = 300;
 
-/**
- * Whether this process may work on an erasure or expiry, because no other living process does. `alone` is true if there is only one
- * process.
- */
+/** Whether this process may work on an erasure or expiry: no other living process works on it. `alone` is true if there is only one process. */
 export function isFree(
   worker: Erasure['worker'],
   { workerId, alone, clock }: { readonly workerId: string; readonly alone: boolean; readonly clock: () => number },

@@ -30,7 +30,7 @@ export interface StartErasuresDeps extends ErasureDeps {
   readonly metrics: ErasureMetrics;
   readonly topics: TopicRetention;
   readonly publish?: (() => Promise<void>) | undefined;
-  /** An attempt fails if it waits this long for the writers without progress. Default: `STALLED_MS` (run-erasure.ts). */
+  /** An attempt fails if the writers make no progress for this long. Default: `STALLED_MS` (run-erasure.ts). */
   readonly stalledMs?: number;
 }
 
@@ -38,8 +38,8 @@ const LOOK_EVERY_MS = 1_000;
 /** The pause after the first failure of an erasure. It doubles with each further failure, up to `RETRY_AFTER_MS_MAX`. */
 const RETRY_AFTER_MS = 2_000;
 /**
- * During a longer pause, another process would take over the erasure: it does so if there was no report for `WORKER_LOST_MS`. There is no report in
- * the pause, and the last report can be `REPORT_EVERY_MS` older than the failure. Five seconds are a reserve.
+ * The pause must end before another process takes over the erasure, which happens `WORKER_LOST_MS` after the last report. This process sends no
+ * report during the pause, and its last report can be `REPORT_EVERY_MS` older than the failure. Five seconds are a reserve.
  */
 const RETRY_AFTER_MS_MAX = WORKER_LOST_MS - REPORT_EVERY_MS - 5_000;
 const HOUR_MS = 3_600_000;
@@ -58,7 +58,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const { signal } = stop;
   /**
    * The erasures whose last attempt in this process did not complete them. `retryAt` is a time of `performance.now()`, because the system clock can
-   * be set back. `hasFailed` is false if the attempt ended because the erasure waits for the archiver, or because another process has taken it over.
+   * be set back. `hasFailed` is false if the erasure waits for the archiver, or if another process has taken it over.
    */
   const failed = new Map<
     string,
@@ -67,9 +67,9 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   const retryAt = ({ erasureId }: Erasure): number => failed.get(erasureId)?.retryAt ?? 0;
 
   /**
-   * Returns the erasure to carry out next: the oldest one that has not failed, or else the one whose retry was due first. An erasure waits until all
-   * older ones of its site have found their persons, because it could delete rows that they need for this. The order is not only by age: if attempts
-   * take longer than the pauses between them, a few old erasures that fail would block all others.
+   * Returns the erasure to carry out next: the oldest one that has not failed, or else the one whose retry was due first. An erasure waits until
+   * all older ones of its site have found their persons, because it could delete rows that they need for this. With an order by age alone, old
+   * erasures that fail could block all others: their attempts can take longer than the pauses between them.
    */
   function nextOf(open: readonly Erasure[]): Erasure | undefined {
     const isBlocked = ({ siteId }: Erasure, nth: number): boolean =>
@@ -103,21 +103,20 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       if (erasure !== undefined) await registry.putErasure({ ...erasure, problem });
     } catch (error) {
       if (!isDependencyError(error)) throw error;
-      // The registry cannot be written now. The problem was logged above, and the erasure will be tried again.
+      // The registry cannot be written now. The failure itself is already logged, and the erasure will be tried again.
     }
   }
 
   /**
-   * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if there is none whose records can be
-   * in the archive. Call it only if all erasures are done, so that at most one reopened erasure is open: it stays open as long as a segment of the
-   * archive is damaged, and the number of open erasures is limited.
+   * Begins the phase `archive` of an erasure that was done while Weir had no archive. Resolves with undefined if the archive cannot have records of
+   * such an erasure. Call it only if all erasures are done, so that at most one reopened erasure is open. A reopened erasure stays open as long as
+   * a segment of the archive is damaged, and the number of open erasures is limited.
    */
   async function reopen(): Promise<Erasure | undefined> {
     const { archive, eventLog, topics } = deps;
     const erasure = endedWithoutArchive(registry).at(-1);
     if (archive === undefined || erasure === undefined || !isFree(erasure.worker, deps)) return undefined;
-    // Reopens erasures that are older than the retention too: Kafka can keep records for a while after it, and the retention can have been longer
-    // before.
+    // The limit is more than the retention: Kafka can keep records for a while after it, and the retention can have been longer before.
     const keptMs = Math.max(topics.rawRetentionHours, topics.enrichedRetentionDays * 24) * HOUR_MS;
     if (erasure.at < clock() - 2 * keptMs - WEEK_MS) return undefined;
     const reopened: Erasure = { ...erasure, phase: 'archive', archiveEnds: await archiveEnds(eventLog) };
@@ -135,7 +134,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
       deps.metrics.failing(open.filter(({ erasureId }) => failed.get(erasureId)?.hasFailed).length);
       const erasure = open.length > 0 ? nextOf(open) : await reopen();
-      // All open erasures are checked: another process can carry out any of them, because the order of `nextOf` depends on the failures in a process.
+      // All open erasures are checked: each process has its own order (`nextOf`), so another process can be working on any of them.
       if (erasure === undefined || open.some(({ worker }) => !isFree(worker, deps))) return;
       if (doWritersPause(registry) || registry.expiry() !== undefined) return;
       await work(erasure);

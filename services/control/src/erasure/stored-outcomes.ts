@@ -1,18 +1,15 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { SegmentRange } from '@weir/runtime/archive/segment-name';
 
-/**
- * `unnamed`: the record was a duplicate, was dropped or has expired, so its row has no visitor and no user. Its raw record can still
- * contain them.
- */
+/** `unnamed`: the record was a duplicate, was dropped or has expired, so its row has no visitor and no user. The raw record can still have them. */
 type Outcome = 'erased' | 'unnamed';
 
 /** Looks up, in the tables, which raw records of the archive must be erased or searched. */
 export interface StoredOutcomes {
   hasLog(logId: string): boolean;
   /**
-   * Returns the outcomes by raw offset (docs/glossary.md). A raw offset of the range that is not in the map has neither of these outcomes. The map
-   * can also have raw offsets outside of the range. Call it for the ranges in order: one query then reads the rows for many ranges.
+   * Returns the outcomes by raw offset (docs/glossary.md). If a raw offset of the range is not in the map, it has neither of these outcomes. The
+   * map can also have raw offsets outside of the range. Call it for the ranges in order: one query then reads the rows for many ranges.
    */
   read(range: SegmentRange): Promise<ReadonlyMap<number, Outcome>>;
 }
@@ -21,7 +18,7 @@ interface Page {
   readonly logId: string;
   readonly partition: number;
   readonly from: number;
-  /** `outcomes` is complete for the raw offsets from `from` to `to`. */
+  /** `outcomes` is complete for the raw offsets from `from` to `to`, both included. */
   to: number;
   readonly outcomes: Map<number, Outcome>;
 }

@@ -26,7 +26,7 @@ export async function testExclusions(deps: AdminDeps, { params, body }: AdminReq
   const subject: ExclusionSubject = {
     ...{ ip, pathname: path, hostname, visitorId, userAgent: userAgent ?? '' },
     country: (body.value.country ?? located ?? '').toUpperCase(),
-    // In a real hit, a missing user agent means a bot. In this test, it means that the user agent does not matter to the caller.
+    // A real hit without a user agent counts as a bot. In this test, a missing user agent means that the test ignores it.
     bot: userAgent === undefined ? '' : judgeBot(userAgent),
   };
   const rule = compileExclusions(registry.exclusions(siteId))?.(subject);

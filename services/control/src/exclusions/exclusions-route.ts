@@ -10,8 +10,8 @@ import { countRuleDrops, type RuleDrops } from './rule-drops.ts';
 
 const RULES_PER_SITE_MAX = 10_000;
 /**
- * The limit for rules that are compared with each hit one by one: user agents, and globs with a `*` before their end. All other rules are found by
- * look-ups, whose cost hardly grows with the number of rules.
+ * The limit for rules that Weir compares with each hit one by one: user agents, and globs with a `*` before their end. Weir finds all other rules
+ * by look-ups, whose cost hardly grows with the number of rules.
  */
 const SEARCHED_RULES_PER_SITE_MAX = 1000;
 
@@ -85,7 +85,7 @@ function ruleView(rule: ExclusionRule, drops: RuleDrops | undefined): object {
     value,
     created_at: formatTime(createdAt),
     dropped: drops === undefined ? null : (counted?.hits ?? 0),
-    // Drops are counted per minute. If the rule was added within that minute, the start of the minute would be before `created_at`.
+    // Drops are counted per minute. If the rule was added within this minute, the minute began before `created_at`, and no hit was dropped then.
     last_dropped_at: counted === undefined ? null : formatTime(Math.max(counted.lastMinuteMs, createdAt)),
   };
 }

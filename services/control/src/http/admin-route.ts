@@ -16,7 +16,7 @@ import { type StreamReply, sendStream } from './send-stream.ts';
 
 /** A request of the admin API, after authentication. */
 export interface AdminRequest<Body = object> {
-  /** The parameters of the path. The site of `/sites/{site_id}` may not exist. */
+  /** The parameters of the path. The path `/sites/{site_id}` does not prove that the site exists. */
   readonly params: Readonly<Record<string, string>>;
   /** The validated body, or the reason why it is invalid. An empty object if the route has no body. */
   readonly body: Checked<Body>;
@@ -45,14 +45,14 @@ export interface AdminRoute extends TableRoute {
 
 export const ADMIN_BODY_BYTES_MAX = 1024 * 1024;
 /**
- * A body with more levels of nesting does not use the report queue, which compares requests by their JSON text: JSON.stringify overflows the
- * stack for a very deep body.
+ * A body with more levels of nesting than this does not use the report queue. The queue compares requests by their JSON text, and JSON.stringify
+ * overflows the stack for a very deep body.
  */
 const SHARED_LEVELS_MAX = 32;
 
 /**
- * Mounts the routes. A path of the table gets 405 with `Allow` for all other methods, and an unknown path 404. Except for routes with the role
- * `anyone`, only a request with valid credentials learns which paths exist.
+ * Mounts the routes. A path of the table gets 405 with `Allow` for all other methods, and an unknown path 404. Both answers need valid credentials.
+ * Without credentials, every path gets 401, so the answers do not show which paths exist. The routes with the role `anyone` are the exception.
  */
 export function mountAdminRoutes(router: Router, routes: readonly AdminRoute[], deps: AdminDeps): void {
   for (const [path, ofPath] of routesByPath(routes)) {
@@ -124,7 +124,7 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
       if ('stream' in reply) await sendStream(response, reply, deps.logger);
       else sendReply(response, reply);
     } catch (error) {
-      // The client has left, so no answer is needed.
+      // The client has disconnected, so no answer is needed.
       if (signal.aborted && (error === signal.reason || isDependencyError(error) || isClosed(error))) return;
       const reply = replyOfError(error);
       // After the headers were sent, no error status can be sent: closing the connection shows the caller that the answer is incomplete.

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
 
-// Keeps two defaults of Ajv: it stops at the first error (a hostile body can have 450,000 errors), and it does not convert types ("5" is not 5).
+// Weir needs two defaults of Ajv. Ajv stops at the first error: a hostile body can have 450,000 errors. Ajv does not convert
+// types: "5" is not a number.
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 
 export type Checked<T> = { readonly value: T } | { readonly problem: string };

@@ -2,8 +2,8 @@ import type { Checked } from './compile-body.ts';
 
 /**
  * Reads the query parameters of a URL, in their order. Refuses an unknown parameter, and a parameter that is sent twice but is not in `repeatable`:
- * if such a parameter were ignored, a report could show wrong numbers. For the same reason, the parser of Express is not used: it silently ignores
- * all parameters after the first thousand.
+ * if this function ignored such a parameter, a report could show wrong numbers. The parser of Express is not used, because it silently ignores all
+ * parameters after the first thousand.
  */
 export function readParameters<Name extends string>(
   url: string,

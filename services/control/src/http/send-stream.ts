@@ -14,7 +14,7 @@ export interface StreamReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** If the client reads nothing for this time, the connection is closed. Otherwise a client that does not read could block a query of ClickHouse. */
+/** If the client reads nothing for this time, Weir closes the connection. Otherwise a client that does not read could block a query of ClickHouse. */
 const STALL_MS = 120_000;
 
 /**
@@ -30,7 +30,7 @@ export async function sendStream(
   const { stream, contentType, fileName, headers } = reply;
   response.status(200).set({ ...headers, 'Content-Type': contentType });
   if (fileName !== undefined) response.set('Content-Disposition', `attachment; filename="${fileName}"`);
-  // If no byte waits for the client, ClickHouse is slow and not the client, so the connection stays open. The next byte starts the timer again.
+  // If no byte waits for the client, ClickHouse is slow and not the client. So the connection stays open, and the next byte starts the timer again.
   response.setTimeout(stallMs, () => {
     if (response.writableLength > 0) response.destroy();
   });

@@ -24,8 +24,8 @@ export async function appendHits(
     const sealed = deps.addressSealer.seal(ip, receivedAt);
     const sealedIp = typeof sealed === 'string' ? sealed : await sealed;
     if (sealedIp === undefined) return 'refused';
-    // A hit with an empty user agent counts as a bot. A hit from an access log without this field must not, so its body gets `user_agent_known:
-    // false`.
+    // A hit with an empty user agent counts as a bot. But some access logs have no field for the user agent. Hits from such a log must not count as
+    // bots, so their bodies get `user_agent_known: false`.
     const hasNoField = hit.user_agent === undefined;
     const userAgent = hit.user_agent ?? '';
     const head = {

@@ -6,8 +6,8 @@ import { waitUntilStored } from './wait-until-stored.ts';
 const WAIT_MS = 15_000;
 
 /**
- * Finds the hits of an interrupted chunk that are not in the log. Waits until ClickHouse has all records of the log, and then queries the
- * event IDs there. Resolves with undefined if ClickHouse did not have all records in time.
+ * Finds the hits of an interrupted chunk that are not in the log. Waits until ClickHouse has all records of the log, and then looks up the event
+ * IDs of the hits in ClickHouse. Resolves with undefined if ClickHouse did not have all records in time.
  */
 export async function findMissingHits(
   deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock'>,
@@ -20,7 +20,7 @@ export async function findMissingHits(
   return findUnstoredHits(deps, siteId, fileDigest, hits);
 }
 
-/** Finds the hits that ClickHouse does not have now. Records of the log can still be on their way to ClickHouse. */
+/** Finds the hits that ClickHouse does not have now. Such a hit can nevertheless be in the log, if the writer has not inserted it yet. */
 export async function findUnstoredHits(
   deps: Pick<AdminDeps, 'tables'>,
   siteId: string,

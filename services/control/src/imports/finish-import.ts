@@ -4,8 +4,8 @@ import { conflict, notFound, type Reply } from '../http/admin-reply.ts';
 import { putEntry } from './put-entry.ts';
 
 /**
- * Marks a file as completely imported. Call it within the lease of the file: a chunk that is being imported writes the same row of
- * the registry.
+ * Marks a file as completely imported. Call it as a task of the file's lease (`ImportLease.run`), because the import of a chunk writes the
+ * same row of the registry.
  */
 export async function finishImport(
   deps: Pick<AdminDeps, 'registry' | 'runExclusive'>,

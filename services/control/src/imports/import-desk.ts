@@ -13,7 +13,7 @@ export interface ImportDeskDeps {
   readonly clock: () => number;
   /** Resolves with undefined if another process accepts imports. */
   readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
-  /** Aborts when this process begins to end. */
+  /** Aborts when this process begins to shut down. */
   readonly closing: AbortSignal;
 }
 

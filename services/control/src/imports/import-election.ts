@@ -23,12 +23,15 @@ export interface ImportElection {
 }
 
 /**
- * Before each append, a process checks that it is still elected (the fence: pass-fence.ts). It can lose the election just after this check. Its
- * append arrives in the log at most 12 s after the check began: `FENCE_MS_MAX` (5 s) for the check, 1.7 s for the append, and `SETTLE_MS` (5 s,
- * append-result.ts).
+ * Before each append, a process checks that it is still elected (the fence: pass-fence.ts). The process can lose the election just after this
+ * check. Its append then arrives in the log at most 12 s after the check began: `FENCE_MS_MAX` (5 s) for the check, 1.7 s for the append (its time
+ * limit on Kafka), and `SETTLE_MS` (5 s, append-result.ts).
  */
 export const TERM_SETTLE_MS = 12_000;
-/** If a process is not elected within this time after it joined the group or lost its term, it answers that another process accepts imports. */
+/**
+ * If the election does not give a term to a process within this time, the process answers that another process accepts imports. The time begins
+ * when the process joins the consumer group, and again when it loses its term.
+ */
 export const DECIDED_WITHIN_MS = 20_000;
 const POLL_MS = 50;
 

@@ -9,14 +9,14 @@ export interface ImportLease {
   /** Runs one task after the other. The lease does not end while a task runs, even if it is released meanwhile. */
   readonly run: RunExclusive;
   /**
-   * Before this time (Unix milliseconds), an append with an unknown result may still arrive in the log, so missing hits are not
-   * looked up.
+   * Until this time (Unix milliseconds), an append with an unknown result may still arrive in the log. Before this time, the import does not search
+   * for hits that the log does not have.
    */
   settledAt: number;
   /**
-   * The ledger is the row of the registry with the progress of this import: the numbers of the lines that are done or pending. True if the tables
-   * already have hits of later lines, because an older dump of the registry was restored. Each chunk is then compared with the tables. Undefined
-   * until the first comparison, which happens at the first chunk with hits of later lines.
+   * The ledger is the row of the registry with the progress of this import: the numbers of the lines that are done or pending. The ledger is old if
+   * the tables already have hits of later lines. This happens if an older dump of the registry was restored. Every chunk is then compared with the
+   * tables. Undefined until the first comparison, which happens at the first chunk with hits of later lines.
    */
   isLedgerOld?: boolean;
 }
@@ -25,8 +25,8 @@ export interface ImportLeases {
   /** Gives the lease to a client. Returns undefined if a client has it already, or if there are too many leases. */
   take(key: string, lease: string): ImportLease | undefined;
   /**
-   * Extends the lease, or takes it again if it has ended. Returns undefined if another client has it, or if there are too many leases. Leases are
-   * only in memory: after a restart of Weir, the first client that asks gets the lease.
+   * Extends the lease, or takes it again if it has ended. Returns undefined if another client has the lease, or if there are too many leases.
+   * Leases are only in memory: after a restart of Weir, the first client that asks gets the lease.
    */
   extend(key: string, lease: string): ImportLease | undefined;
   /** Ends the lease as soon as no task runs and no append with an unknown result can still arrive in the log. */

@@ -20,7 +20,7 @@ export interface RestoredRowsDeps {
 /** The maximum number of appended rows of one site that are not known to be in the tables. Their event IDs are kept in memory. */
 const UNCONFIRMED_ROWS_MAX = 100_000;
 /**
- * The event IDs of these unconfirmed rows are in memory for at most this many sites. Those of the least recently used sites are removed, except while
+ * The maximum number of sites whose unconfirmed rows (`SiteRows`) are in memory. Those of the least recently used sites are removed, except while
  * an append runs or its result is unknown. After the removal, the next import into the site waits until the tables have all records.
  */
 const SITES_MAX = 16;
@@ -79,7 +79,8 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
     const missing = new Map<string, DumpedRow>();
     const erases = erasures(siteId);
     for (const row of rows) {
-      // The enricher would drop these rows too. But nothing would remove their raw records from the archive, because the erasure is over.
+      // The enricher would drop these rows too. But their raw records would then stay in the archive, because the erasure that
+      // would remove them is over.
       if (erases?.record(erasableRow(siteId, row))) continue;
       if (!stored.has(row.eventId) && !unconfirmed.has(row.eventId)) missing.set(row.eventId, row);
     }

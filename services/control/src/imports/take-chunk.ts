@@ -55,8 +55,8 @@ export async function takeChunk(
 }
 
 /**
- * Appends a chunk. Resolves with the number of hits of the chunk, all of which the log has now, or, for a dump, with the number of rows that were
- * appended. Otherwise resolves with the reason why it is not certain that all are stored.
+ * Appends a chunk. When it resolves with a number, all hits or rows of the chunk are in the log. For hits, this is the number of hits in the chunk.
+ * For a dump, it is the number of rows that were appended now. Otherwise it resolves with the reason why it is not certain that all are in the log.
  */
 async function appendChunk(
   deps: ChunkDeps,
@@ -72,7 +72,7 @@ async function appendChunk(
 
 /**
  * Returns the hits to append: the hits of new lines, and those hits of pending lines that the log does not have. If the ledger is older than the
- * tables, all lines count as pending. Returns an error reply if it cannot be known now which hits the log has.
+ * tables, all lines count as pending. If Weir cannot find out now which hits the log has, returns an error reply.
  */
 async function hitsToAppend(
   deps: ChunkDeps,

@@ -8,7 +8,7 @@ import type { TopicRecord } from '../topics/topic-record.ts';
 import type { IsWanted } from './live-request.ts';
 
 const POLL_MS = 250;
-/** A listener gets a line after this time even without new records, because proxies close connections that are silent for longer. */
+/** If there are no new records for this time, Weir sends an event ID, because proxies close connections that are silent for longer. */
 const KEEP_ALIVE_MS = 15_000;
 /** If a connection breaks, the browser connects again after this time. */
 const RETRY_MS = 2_000;
@@ -20,7 +20,7 @@ export interface LiveListener {
   readonly siteId: string;
   /** Returns the record as the listener may read it, or undefined if the listener may not read it. */
   readonly shown: (record: TopicRecord) => TopicRecord | undefined;
-  /** Whether the listener's filter matches. It gets the record as `shown` returns it, so that a filter cannot reveal fields that are hidden. */
+  /** Whether the listener's filter matches. The filter gets the record as `shown` returns it, so that it cannot reveal hidden fields. */
   readonly isWanted: IsWanted;
   /** For each partition, the offset at which the listener begins. If undefined, it begins with the records that are stored from now on. */
   readonly from: readonly number[] | undefined;

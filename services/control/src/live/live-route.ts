@@ -12,7 +12,7 @@ import { shownToViewers } from './shown-to-viewers.ts';
 
 /** The maximum number of listeners of all sites together, in one process. Each listener asks the log four times a second for the end of the topic. */
 export const LISTENERS_MAX = 32;
-/** The maximum number of listeners of one site, so that one viewer cannot take the places of all sites. */
+/** The maximum number of listeners of one site, so that one viewer cannot use up the listeners of all sites. */
 export const LISTENERS_PER_SITE_MAX = 16;
 const RETRY_AFTER_SECONDS = 10;
 const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_ENRICHED) as LogTopic;

@@ -6,9 +6,9 @@ import { logsOfRound, PARTS, type ParquetRound, parsePartName, readRound } from 
 import { storedLogs, storePart } from './parquet-rows.ts';
 
 /**
- * Stores the Parquet files of a site again, for each day with erased or expired rows. An expired row may have belonged to the erased person. Call it
- * after the erasure has changed the tables, because the files are made from the tables. `left` counts files that cannot be made again: their round
- * (parquet-rounds.ts) exported rows of a log that the tables do not have.
+ * For each day of the site with erased or expired rows, makes the Parquet files again from the tables and stores them in place of the old files.
+ * Expired rows count too, because they may have belonged to the erased person. Call it after the erasure has changed the tables. `left` counts the
+ * files that cannot be made again: they contain rows of an earlier log, and the tables no longer have the rows of this log.
  */
 export async function eraseParquet(
   { store, analytics, assertOwn, clock }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn' | 'clock'>,

@@ -8,17 +8,17 @@ export interface ParquetEnd {
   readonly partition: number;
   readonly end: number;
   /**
-   * The last exported day of this log and partition; set only if it is before the last day of the round. This happens if the tables had no row of the
-   * log and partition when the round began: the round then exports none of their rows, and keeps the limits of the round before. A later round
-   * exports the rest when the tables have such rows again, after a restore.
+   * The last exported day of this log and partition, if this is not the last day of the round (`ParquetRound.through`). Such a day exists if the
+   * tables had no row of the log and partition when the round began. The round then exports none of their rows, and keeps the limits of the round
+   * before. If a restore brings such rows back, a later round exports the rest.
    */
   readonly through?: string;
 }
 
 /**
- * The state of one round of the export, which is an object in the archive. A part is the file of one site, day and round. When a round is done, all
- * rows are exported that have a day up to `through` and a raw offset (docs/glossary.md) below the end of their log and partition. A round exports
- * only rows that no earlier round has exported, so no row is in two files. Rows without a site are in no file.
+ * The state of one round of the export, which is an object in the archive. A part is the file of one site, day and round. When a round is done, it
+ * and the earlier rounds have exported all rows with a day up to `through` and a raw offset (docs/glossary.md) below the end of their log and
+ * partition. A round exports only rows that no earlier round has exported, so no row is in two files. Rows without a site are in no file.
  */
 export interface ParquetRound {
   readonly round: number;

@@ -32,7 +32,8 @@ export async function listMinuteBooks(deps: AdminDeps, { http, context }: AdminR
     const again = differences(found);
     for (const [minute, difference] of wrong) if (again.get(minute) !== difference) wrong.delete(minute);
   }
-  // While an erasure or an expiry deletes rows, `records` still has them, but the sums do not. So differences are then no fault.
+  // While an erasure or an expiry deletes rows, `records` still has some rows that `books_sums` does not count any more. Such a
+  // difference is not a fault.
   const isErasing = isRemovingRows(deps.registry);
   const minutes = Array.from({ length: count.value }, (_, nth) => {
     const minute = fromMs + nth * MINUTE_MS;

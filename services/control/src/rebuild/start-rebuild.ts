@@ -46,7 +46,7 @@ export function startRebuild(deps: RebuildDeps): {
     if (registry.replay() !== undefined || isErasing || registry.expiry() !== undefined) return false;
     const replayId = randomId('replay', randomBytes);
     await registry.putReplayRequest({ replayId, from: 'tables', startedAt: clock(), keep, isAutomatic: true });
-    // If the registry has another replay, a process has requested that one at the same time, and its request came first in the log.
+    // If the registry has another replay, a process has requested that replay at the same time, and its request came first in the log.
     if (registry.replay()?.request.replayId !== replayId) {
       await registry.removeReplay(replayId);
       return false;

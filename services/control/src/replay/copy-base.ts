@@ -17,7 +17,7 @@ export interface CountedChunk extends ReplayChunk {
   readonly records: number;
 }
 
-/** What decides which rows are copied. */
+/** The parts of the replay's state that determine which rows are copied. */
 type CopyPlan = Pick<ReplayState, 'starts' | 'archived' | 'expired'>;
 
 interface ChunkRow {
@@ -29,8 +29,8 @@ interface ChunkRow {
 }
 
 /**
- * Lists the chunks to copy, in order, and then the chunks of expired records. The list does not change while the replay runs, because it has
- * only records from before the start.
+ * Lists the chunks to copy, in order, and then the chunks of expired records. The list does not change while the replay runs, because all of its
+ * records are from before the start of the replay.
  */
 export async function listChunks(
   { analytics, shadow, logId }: CopyDeps,

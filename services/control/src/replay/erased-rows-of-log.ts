@@ -41,8 +41,8 @@ export function createRowEraser(
 }
 
 /**
- * Returns why the tables must not be exchanged: an erasure runs, or ended after the replay began, so the shadow tables (docs/glossary.md) may contain
- * erased records. Returns undefined if there is no such erasure.
+ * Returns why the tables must not be exchanged: an erasure is running, or an erasure ended after the replay began. In both cases, the shadow tables
+ * (docs/glossary.md) may contain erased records. Returns undefined if there is no such erasure.
  */
 export function erasureSince(registry: Pick<Registry, 'erasures'>, since: number): string | undefined {
   const open = registry.erasures().find(({ finishedAt }) => finishedAt === undefined || finishedAt >= since);

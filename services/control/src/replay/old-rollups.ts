@@ -16,8 +16,8 @@ export async function keepOldRollups(
   token: string,
 ): Promise<void> {
   const { live, shadow: other } = shadow;
-  // `by_row` (true if the visit was flagged because of its own rows) must be copied too. Otherwise all reports near these visits would read
-  // `sessions`, which is slower.
+  // The column `by_row` is true if the visit was flagged because of its own rows. It must be copied too: if a report finds visits with `by_row`
+  // false near its period, it reads `sessions`, which is slower.
   const flag = 'site_id, day, session_id, by_row';
   await analytics.change(
     `INSERT INTO ${other}.visits_computed (${flag}) SELECT DISTINCT ${flag} FROM ${live}.visits_computed`,
@@ -36,7 +36,7 @@ export async function keepOldRollups(
   const counted = (database: string, sign: '' | '-'): string =>
     `SELECT ${key}, ${sign}toInt64(sum(pageviews) + sum(events)) AS hits, ${sign === '' ? 'min(started_at)' : 'max(ended_at)'} AS moment
      FROM ${database}.session_parts WHERE ${own} GROUP BY ${key}`;
-  /** Sessions that began before the last expired event, and of which the shadow tables count fewer hits. */
+  /** Sessions of which the shadow tables count fewer hits than the live tables, and which began before the last expired event. */
   const incomplete = `SELECT ${key} FROM (${counted(live, '')} UNION ALL ${counted(other, '-')})
     GROUP BY ${key} HAVING sum(hits) > 0 AND maxIf(moment, hits > 0) <= ${until}`;
   const [row] = await analytics.select<{ n: number | string }>(`SELECT count() AS n FROM (${incomplete})`);

@@ -74,9 +74,9 @@ async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition
 
 /**
  * Finds the raw offset with which the replay begins, if it reads the partition from the offset `from`. The first records there can be repeats
- * (docs/glossary.md) of records before `from`. At least one of `REPEATS_MAX` consecutive records is not a repeat. So the highest raw offset among them
- * is higher than those of all records before `from`, and the replay begins with it. If the partition has fewer records, all can be repeats. Then
- * returns the largest number, which `planStart` lowers to `rawEnd`.
+ * (docs/glossary.md) of records before `from`. Among `REPEATS_MAX` consecutive records, at least one is not a repeat. So the highest raw offset
+ * among these records is higher than those of all records before `from`, and the replay begins with it. If the partition has fewer records, all of
+ * them can be repeats. This function then returns `Number.MAX_SAFE_INTEGER`, which `planStart` lowers to `rawEnd`.
  */
 async function firstNewRawOffset(eventLog: EventLog, partition: number, from: number): Promise<number> {
   let highest = -1;

@@ -126,7 +126,8 @@ function startWriter(
     },
     firstRawOffset: (partition) => startOf(partition).rawOffset,
     lineOf(partition, read) {
-      // `takesRow` gets the row of `redriven`: the enricher reads a redriven record without its bytes (raw-log.ts), so its own row has no site.
+      // The enricher of the replay gets a redriven record without its bytes (raw-log.ts), so the row that it makes has no site. The row of
+      // `redriven` has the site, which `takesRow` needs.
       const row = redriven.row(eventLog.logId, partition, read);
       if (hasNoSite(partition, row.rawOffset) || !takesRow(row, startOf(partition), request)) return undefined;
       return erased(row);

@@ -65,7 +65,7 @@ export function createReplayGate(recordsPerSecondMax: number | undefined, clock:
   let sliceRestsUntil = 0;
   let statementsRestUntil = 0;
   let statements = 0;
-  /** How long at least one statement was running or resting so far. Statements that are running or resting now are not counted yet. */
+  /** The total time in which at least one statement was running or resting. Statements that are running or resting now are not counted yet. */
   let statementsMs = 0;
   let statementsSince = 0;
   let admittedCount = 0;

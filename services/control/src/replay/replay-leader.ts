@@ -90,8 +90,8 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     const { request } = replay;
     await clear(request);
     const { replayId } = request;
-    await filling.lookAround(replay); // The next look can then tell whether live records arrive.
-    // On a busy ClickHouse, creating the tables takes 10 s. So it is not repeated if this function is called again after a later step failed.
+    await filling.lookAround(replay); // The next call can then compare the ends of the log, to find out whether live records arrive.
+    // On a busy ClickHouse, creating the tables takes 10 s. If a later step fails, this function is called again and does not create them again.
     if (migrated !== replayId) {
       // An interrupted attempt of another process can have left incomplete tables.
       await fence();

@@ -67,8 +67,8 @@ export async function openAdmitting(
 ): Promise<PartitionConsumer> {
   let hasSought = false;
   /**
-   * The offset at which a call of `handle` failed. The log then delivers the same records again, but the consumer has already handled those before
-   * this offset.
+   * The offset at which a call of `handle` failed. The log then delivers the same records again. The consumer must not get the records before this
+   * offset again, because it has already handled them.
    */
   let failedAt: number | undefined;
   const consumer = await open({
@@ -81,7 +81,7 @@ export async function openAdmitting(
   });
   return {
     async handle(records) {
-      // A call without records means that the partition was woken. It does not need the gate.
+      // The log calls `handle` without records after a call of `wake`. Such a call does not need the gate.
       if (records.length === 0) return consumer.handle(records);
       hasSought = false;
       const first = failedAt;
@@ -101,7 +101,7 @@ export async function openAdmitting(
   };
 }
 
-/** Returns the offset that this run has committed. Undefined if there is no commit, or if it belongs to another run. */
+/** Returns the offset that this run has committed. Undefined if there is no commit, or if the commit belongs to another run. */
 export function committedOf(
   run: string,
   position: { readonly committed: number | undefined; readonly metadata: string | undefined },

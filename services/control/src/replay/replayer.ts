@@ -6,14 +6,14 @@ import { createMutex } from '../registry/mutex.ts';
 import { type Leader, type LeaderDeps, leadReplay } from './replay-leader.ts';
 
 export interface Replayer {
-  /** Why the replay does not continue. Undefined if it continues, or if another process leads it. */
+  /** Why the replay does not continue. Undefined if it continues, or if another process carries it out. */
   problem(): string | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Elects the process that carries out a replay: the member of a consumer group to which partition 0 of the topic `registry` is
- * assigned. The group is used only for this election, and the records of the topic are ignored.
+ * Elects the process that carries out a replay: the member of a consumer group to which partition 0 of the topic `registry` is assigned. The group
+ * is used only for this election, so its consumers ignore the records of the topic.
  */
 export function startReplayer(deps: LeaderDeps): Replayer {
   const { eventLog, registry, logger } = deps;

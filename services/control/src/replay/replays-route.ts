@@ -60,8 +60,8 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
   if (body.value.dry_run) return ok(await dryRun(deps, request));
   const refused =
     otherWork(registry) ??
-    // A redrive of dead letters (docs/glossary.md) that runs in this process ends first: its records must be in the tables when the replay begins.
-    // Meanwhile, other work can begin, so it is checked again.
+    // `runRedrive` waits until a redrive of dead letters (docs/glossary.md) in this process has ended: its records must be in the tables when the
+    // replay begins. During this wait, an erasure or another replay can begin, so `otherWork` is called again.
     (await deps.runRedrive(async () => {
       const begun = otherWork(registry);
       if (begun === undefined) await registry.putReplayRequest(request);
@@ -203,7 +203,10 @@ function dryRun(deps: AdminDeps, request: ReplayRequest) {
   });
 }
 
-/** Estimates the numbers of records. They are not exact, because repeats in the archive are only found when it is read. */
+/**
+ * Estimates how many records the replay would copy and read. The numbers are not exact, because repeats in the archive are
+ * only found when it is read.
+ */
 function archivedPlan(
   runs: readonly (ArchiveRun & { readonly records: number })[],
   chunks: readonly CountedChunk[],

@@ -54,7 +54,7 @@ export interface SwapDeps {
 const REACH_WITHIN_MS = 60_000;
 /**
  * While a dependency is not available, a swap is tried again for at most this time (one exception: `refusalOf`). The time begins when the swap
- * requests that the writers pause. If it has not requested this yet, the time begins with the swap.
+ * requests that the writers pause. Before this request, it begins with the swap.
  */
 const TRY_AGAIN_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
@@ -148,7 +148,7 @@ async function prepare(
   return problem ?? (liveWriters.holds(swap.number) ? positions : INTERRUPTED);
 }
 
-/** Returns the reason why an error of `prepare` refuses the swap, or throws the error if the swap is tried again. */
+/** Returns the reason why an error of `prepare` refuses the swap. If the swap must be tried again, throws the error. */
 function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, swap: ReplaySwap, error: unknown): string {
   if (signal.aborted || isDependencyError(error, 'partition_lost')) throw error;
   const code = isDependencyError(error) ? error.code : 'bug';
@@ -156,7 +156,8 @@ function refusalOf({ registry, liveWriters, clock, signal }: SwapDeps, swap: Rep
   const since = requested?.requestedAt ?? swap.begunAt ?? 0;
   const isRepeated =
     (code.endsWith('_unavailable') && clock() - since < TRY_AGAIN_WITHIN_MS) ||
-    // Also repeats the swap if it is unknown whether the request for the pause was appended: the request can still become durable.
+    // If it is unknown whether the request for the pause was appended, the swap is always tried again, because the request
+    // can still become durable.
     (requested === undefined && code === 'event_log_unavailable');
   if (isRepeated) throw error;
   return `the swap failed before tables were exchanged: ${describeError(error).message}`;

@@ -54,8 +54,8 @@ LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip
 }
 
 /**
- * If `by` is a dimension of rows, leaves out the rows without a value, unless the breakdown lists them. Nearly all rows have no bot, or do not have a
- * certain property. Counting them takes seconds.
+ * If `by` is a dimension of rows, leaves out the rows without a value, unless the breakdown lists the empty value. For example, nearly all rows
+ * have no bot, or do not have a certain property. Counting these rows takes seconds.
  */
 function withoutUnlisted(scope: Scope, by: Dimension): Scope {
   if (by.scope === 'visit' || by.listsEmpty) return scope;
@@ -69,8 +69,8 @@ interface Asked {
 }
 
 /**
- * SELECT … GROUP BY with the numbers of each value. For a value, the subquery `found` returns the counts of the rows, and separately the counts of
- * the visits. The outer SELECT adds the two.
+ * Returns a SELECT … GROUP BY with the numbers of each value. For a value, the subquery `found` returns the counts of the rows, and separately the
+ * counts of the visits. The outer SELECT adds the two.
  */
 function rowNumbers(
   { withVisits = true }: Scope,

@@ -8,8 +8,8 @@ import {
 } from './dimensions.ts';
 
 /**
- * A parsed filter. Its text is `DIMENSION:OPERATOR:VALUE,VALUE`. A comma, a colon or a backslash that follows a backslash is an ordinary
- * character.
+ * A parsed filter. Its text is `DIMENSION:OPERATOR:VALUE,VALUE`. A comma, a colon or a backslash with a backslash before it is an
+ * ordinary character of a value.
  */
 export interface Filter {
   readonly dimension: Dimension;

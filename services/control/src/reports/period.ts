@@ -61,7 +61,7 @@ function firstDay(
     const first = Temporal.Instant.fromEpochMilliseconds(firstMs).toZonedDateTimeISO(zone).toPlainDate();
     return Temporal.PlainDate.compare(first, today) < 0 ? first : today;
   }
-  // The names `today` and `all` have no digits, so the period is one day. `all` comes here only for a site without rows.
+  // The names `today` and `all` have no digits, so the period is one day. For `all`, this line is reached only if the site has no rows.
   return today.subtract({ days: Math.max(0, (Number.parseInt(name, 10) || 1) - 1) });
 }
 

@@ -21,7 +21,7 @@ export interface ArchiveLogDeps {
   readonly store: ObjectStore;
   readonly gate: ReplayGate;
   readonly run: ArchiveRun;
-  /** The last commit of a writer that read these segments (`run`), maybe in another process. Undefined if there is none. */
+  /** The last commit of a writer that read these segments (`run`), possibly in another process. Undefined if there is no commit. */
   readonly committed: Commit | undefined;
   /** Reading ends before the first record with this raw offset (docs/glossary.md) or a higher one. */
   readonly rawEnd: number;
@@ -82,8 +82,8 @@ async function consumeRun(
   /** The next offset to deliver. */
   let next = resumed === undefined ? run.from : Math.max(run.from, resumed.offset - 1);
   /**
-   * True until the first segment is read. Delivery begins at the start of this segment, even if its first records are committed, so that
-   * `rawNext` includes their raw offsets. The writer skips records that it has already inserted.
+   * True until the first segment is read. Delivery begins at the start of this segment, even if its first records are committed. `rawNext`, one
+   * past the highest delivered raw offset, then includes their raw offsets. The writer skips records that it has already inserted.
    */
   let isFirst = true;
   let rawNext = 0;

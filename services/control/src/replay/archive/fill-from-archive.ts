@@ -80,7 +80,10 @@ export async function fillFromArchive(
   return { ...now, recordsCopied: recordsBefore };
 }
 
-/** Whether the segments that an earlier attempt was reading have expired, so that this run now begins after the position of the reader. */
+/**
+ * True if an earlier attempt was reading segments that have expired since. This run then begins after the position at which
+ * that attempt was reading.
+ */
 function isLost({ logId, partition, from }: ArchiveRun, { reading, archived = [] }: ReplayState): boolean {
   if (reading?.logId !== logId || reading.partition !== partition || reading.offset >= from) return false;
   return !archived.some(
@@ -122,7 +125,7 @@ async function readRun(
       if (!takesRow(row, start, request)) return undefined;
       return erased(redriven.row(run.logId, run.partition, row));
     },
-    // The writer need not extend its linger time to get full batches: it reads only one partition, so a batch fills quickly.
+    // The writer need not wait longer to get full batches: it reads only one partition, so a batch fills quickly.
     expectsMore: () => false,
   });
   try {

@@ -50,7 +50,7 @@ export function createDiffRuns(clock: () => number, answerWithinMs = ANSWER_WITH
 
   return {
     async ask(key, work) {
-      // The result of an abandoned diff is out of date.
+      // If no client has asked for a diff for a long time, its result is out of date.
       if (current !== undefined && clock() - current.askedAt > ABANDONED_MS) current = undefined;
       if (current !== undefined && current.key !== key) return 'busy';
       current ??= begin(key, work);

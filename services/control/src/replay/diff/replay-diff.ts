@@ -218,7 +218,7 @@ async function valuesOf(deps: DiffDeps, columns: readonly string[], params: Para
            FROM ${database}.records WHERE ${WITHIN}${isOfAllRecords(column) ? '' : " AND outcome = 'row'"} GROUP BY value`,
       )})
       GROUP BY value HAVING old != new ORDER BY abs(new - old) DESC, value LIMIT {limit:UInt32}`;
-  // One statement for each step: a single statement for all columns would need too much memory.
+  // One statement compares the columns of one step of the enricher, because a statement for all columns would need too much memory.
   const statement = columns.map((column) => `SELECT * FROM (${countsOf(column)})`).join('\nUNION ALL\n');
   return deps.analytics.select<Counted>(statement, params);
 }

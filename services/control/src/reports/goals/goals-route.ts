@@ -5,7 +5,10 @@ import { conflict, created, invalid, notFound, ok, type Reply } from '../../http
 import type { AdminRequest } from '../../http/admin-route.ts';
 import { randomId } from '../../registry/random-id.ts';
 
-/** The maximum number of goals of a site. A statement has a parameter for each goal, and those of the filters. `userQuery` accepts at most 100. */
+/**
+ * The maximum number of goals of a site. A statement has one parameter for each goal, and more for filters. `userQuery`
+ * accepts at most 100 parameters.
+ */
 export const GOALS_PER_SITE_MAX = 50;
 
 interface NewGoal extends Action {

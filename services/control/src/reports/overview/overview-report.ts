@@ -37,8 +37,8 @@ interface SiteNumbers {
 }
 
 /**
- * Answers the report over all sites. One statement reads all sites with fewer than `ownMin` rows, and groups their whole history. Each larger site
- * has the statements of the stats report, which usually read only the rows and the slots (docs/glossary.md) of the period.
+ * Answers the report over all sites. One statement reads all sites with fewer than `ownMin` rows, and groups their whole history. For each larger
+ * site, the statements of the stats report are run. They usually read only the rows and the slots (docs/glossary.md) of the period.
  */
 export async function overviewReport(
   request: OverviewRequest,

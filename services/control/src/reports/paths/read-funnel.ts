@@ -13,7 +13,7 @@ const WITHIN_DAYS_MAX = 366;
 const DURATION = /^(\d{1,8})([smhd])$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Reads the steps of a funnel and its longest time, in the form of the query parameters `step` and `within`. */
+/** Reads the steps of a funnel and the longest time from its first to its last step, in the form of the query parameters `step` and `within`. */
 export function readFunnel(texts: readonly string[], within = WITHIN_DEFAULT): Checked<FunnelOf> {
   if (texts.length < FUNNEL_STEPS_MIN || texts.length > FUNNEL_STEPS_MAX) {
     return { problem: `step must be sent ${FUNNEL_STEPS_MIN} to ${FUNNEL_STEPS_MAX} times` };
