@@ -23,10 +23,10 @@ export interface Answered<Answer> {
 /** Runs only a few reports at once, so that many open dashboards do not delay inserts. */
 export interface ReportQueue<Answer> {
   /**
-   * Resolves with the result of `work`, which is called when a place is free. Sites take turns. The same question, asked again within
-   * `sharedMs` after it was first asked, gets the same answer without more work. A caller leaves when the signal of its question aborts:
-   * its promise rejects with the reason of that signal. When all callers of a question have left, the signal that `work` received
-   * aborts. Rejects with `analytics_unavailable` if too many questions of the site, or of all sites, wait.
+   * Resolves with the result of `work`, which is called when a place is free. Sites take turns. If the same question is asked again within
+   * `sharedMs` after it was first asked, it gets the same answer without more work. When the signal of a question aborts, its promise rejects with
+   * the reason of the signal. When the signals of all callers of the same question have aborted, the signal that `work` received aborts. Rejects
+   * with `analytics_unavailable` if too many questions of the site, or of all sites, wait.
    */
   ask(question: Question, work: (context: RequestContext) => Promise<Answer>): Promise<Answered<Answer>>;
 }
@@ -42,8 +42,8 @@ const WAITING_MAX = 256;
 const WAITING_PER_SITE_MAX = 192;
 
 /**
- * The number of reports that run at once on this machine with the embedded engine: one for each core, at least 2 and at most `RUNNING_MAX`. More
- * reports would share the same cores, so the first reports of a page would be answered as late as the last one.
+ * The number of reports that run at once on this machine with the embedded engine: one for each core, at least 2 and at most `RUNNING_MAX`. With
+ * more reports at once, all of them would share the same cores, and the first report of a page would be answered as late as the last one.
  */
 export function embeddedReportsAtOnce(): number {
   return Math.min(RUNNING_MAX, Math.max(2, availableParallelism()));

@@ -58,8 +58,9 @@ export interface AskedNumbers {
 }
 
 /**
- * With `numbers`, this function does not search for long visits: the report must run its statements with `askWithSource` (visit-source.ts), which
- * does. Without `numbers`, the report reads no slots (docs/decisions/0047).
+ * With `numbers`, this function does not search for long visits (visits that continue for more than a day beyond the period). The report
+ * must then run its statements with `askWithSource` (visit-source.ts), which searches for them. Without `numbers`, the report reads no
+ * slots (docs/decisions/0047).
  */
 export async function readReportRequest(
   site: Site,
@@ -85,8 +86,8 @@ export async function readReportRequest(
     if (numbers === undefined) return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
     const usesVisits = dimensionsOf(scope.filters, numbers.by).some(({ scope }) => scope === 'visit');
     const usesOnlyRows = !withVisits && !usesVisits;
-    // Reads `sessions`, because a row of a bot can have the session ID of a visit whose other rows are far from the period, and no check flags such a
-    // visit.
+    // With bots, the report reads visits from `sessions`. The row of a bot can have the session ID of a visit whose other rows are far from the
+    // period, and no check flags such a visit.
     if (scope.withBots && usesVisits) return { ...scope, visits: SESSIONS };
     const isBuilt = isInSlots(scope, numbers.by, numbers.starts?.(period));
     if (usesOnlyRows && !isBuilt) return { ...scope, visits: ROWS_ALONE };

@@ -36,9 +36,9 @@ export type VisitSource =
   | { readonly of: 'sessions' }
   /**
    * From the rows near the period (docs/decisions/0035). If `built` is set, the report reads the days `built` from `visit_slots`, and `near` covers
-   * only the days before and after them. `version`: see `PeriodFacts` (period-facts.ts). As long as it is the same, reports share the answers of
-   * statements about unusual visits. `isChecked`: whether a statement has searched for visits that continue for more than a day beyond the period. If
-   * it has not, `askWithSource` searches for them.
+   * only the days before and after them. `version`: see `PeriodFacts` (period-facts.ts). As long as `version` is the same, reports share the
+   * answers of statements about unusual visits. `isChecked`: whether a statement has already searched for visits that continue for more than a day
+   * beyond the period. If not, `askWithSource` searches for them.
    */
   | {
       readonly of: 'rows';
@@ -48,7 +48,7 @@ export type VisitSource =
       readonly isChecked: boolean;
     };
 export const SESSIONS: VisitSource = { of: 'sessions' };
-/** For a report that uses no visits: it needs to know nothing about unusual visits near its period. */
+/** For a report that uses no visits. Such a report can ignore unusual visits near its period. */
 export const ROWS_ALONE = {
   of: 'rows',
   near: { moved: NONE_MOVED, hasUnstamped: false },

@@ -143,7 +143,10 @@ async function quietProfiles(
   return rows.map(({ id }) => id);
 }
 
-/** Removes profiles. Deletes from `profiles_latest` last: after a kill, the next attempt finds the remaining profiles in this table. */
+/**
+ * Removes profiles. Deletes from `profiles_latest` last: if the process is killed before that, the next attempt finds the
+ * profiles in this table again.
+ */
 async function expireProfiles(task: ExpireTables, page: readonly string[], token: string): Promise<void> {
   const { database, expiry, change } = task;
   const profiles = page.map((id) => `'${id}'`).join(', ');
@@ -164,8 +167,8 @@ async function expireProfiles(task: ExpireTables, page: readonly string[], token
 }
 
 /**
- * Fills the tables of profiles again from the identify records that were stored after the expiry began. If a user is identified while the user's
- * profile is being deleted, `expireProfiles` also deletes rows of this new record.
+ * Fills the tables of profiles again from the identify records that were stored after the expiry began. This is necessary because a user can be
+ * identified while the user's profile is being deleted. `expireProfiles` then also deletes rows of this new record.
  */
 async function refillProfiles(task: ExpireTables, further: string): Promise<void> {
   const { analytics, database, expiry, change } = task;

@@ -35,9 +35,9 @@ export interface ExpireRows {
 type Place = Pick<ExpiryChunk, 'month' | 'logId' | 'partition' | 'nth'>;
 
 /**
- * Replaces records by rows with the outcome `expired`, month by month. First inserts these rows, then deletes the records. In between, each raw
- * offset is stored twice, and the audit counts these offsets as `erasing`. After a kill, the call can be repeated. For profiles, call
- * `endInterrupted` before the repetition.
+ * Replaces records by rows with the outcome `expired`, month by month. It first inserts these rows, and then deletes the records. In between, each
+ * raw offset is stored twice, and the audit counts these offsets as `erasing`. If the process is killed, call this function again. For profiles,
+ * call `endInterrupted` before that.
  */
 export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<void> {
   const { database, condition, kind, token } = rows;
@@ -56,7 +56,7 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
     .sort(inOrder);
   for (const month of new Set(chunks.map((chunk) => chunk.month))) {
     const begun = work.lastBegun();
-    // After a restore of the tables, an earlier attempt can have inserted missing rows, and can have been killed before it corrected the counts.
+    // An earlier attempt can have been killed after it inserted missing rows (after a restore of the tables), and before it corrected the counts.
     if (begun?.token === token && begun.month === month && work.clock() - begun.at >= TOKEN_KEPT_MS) {
       await work.analytics.runningInsertsEnd(database);
       await fixBooks(work, rows, month);

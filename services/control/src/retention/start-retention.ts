@@ -37,7 +37,10 @@ export function startRetention(deps: StartRetentionDeps): RunningRetention {
   const { registry, clock, logger, workerId, lookEveryMs = LOOK_EVERY_MS } = deps;
   const stop = new AbortController();
   const { signal } = stop;
-  /** The groups of sites (as JSON, with their limits) without rows to remove. Their limits change each day; then they are checked again. */
+  /**
+   * The groups of sites (as JSON, with their limits) without rows to remove. The limits change each day, so each group is
+   * checked again on the next day.
+   */
   let clean = new Set<string>();
 
   /** Groups the sites by their limits. The site ID '' stands for records without a site, which follow the setting for all sites. */

@@ -19,7 +19,7 @@ export async function audit({ tables, eventLog, registry, clock }: AdminDeps, { 
   const text = new Map(read.value).get('since');
   const since = text === undefined ? undefined : readRecentTime('since', text, clock());
   if (since !== undefined && 'problem' in since) return invalid(since.problem);
-  // This is called before and after the counts, because an erasure or an expiry can begin or end while they are computed.
+  // This function is called before and after the counts, because an erasure or an expiry can begin or end while the counts are computed.
   const isErasing = () => isRemovingRows(registry);
   const wasErasing = isErasing();
   const { logId } = eventLog;

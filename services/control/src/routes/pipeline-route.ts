@@ -54,7 +54,7 @@ function measuredRate(status: ConsumerStatus): number {
   return Math.round(status.partitions.reduce((sum, { recordsPerSecond }) => sum + recordsPerSecond, 0));
 }
 
-/** Counts dead letters by topic. `null` while ClickHouse is unavailable, so that the other values are still shown. */
+/** Counts dead letters by topic. `null` while ClickHouse is unavailable, so that the route can still show its other values. */
 async function countDeadLetters(deps: AdminDeps): Promise<ReadonlyMap<string, number> | null> {
   try {
     const rows = await deps.tables.read(({ select }) =>

@@ -12,7 +12,7 @@ export function isSameOrigin(request: IncomingMessage): boolean {
   const isRead = READS.includes(method);
   const fetchSite = headers['sec-fetch-site'];
   if (fetchSite !== undefined) return fetchSite === 'same-origin' || (fetchSite === 'none' && isRead);
-  // Browsers send Sec-Fetch-Site only to HTTPS origins and to localhost.
+  // Browsers send Sec-Fetch-Site only to HTTPS origins and to localhost. For all other origins, the decision uses the header Origin.
   if (headers.origin === undefined) return isRead;
   return [headers.host, headers['x-forwarded-host']].includes(hostOf(headers.origin));
 }

@@ -17,7 +17,9 @@ import { ADMIN_CREDENTIAL, readSessionText, type Session, sessionText } from './
 export const SESSION_SECONDS = 30 * 86_400;
 export const ATTEMPTS_PER_NETWORK = 60;
 const ATTEMPTS_OVERALL = 600;
-/** If the registry stores this many ended sessions, further ones are ended by an entry for their credential. */
+/**
+ * The maximum number of ended sessions that the registry stores one by one. After that, an entry for a credential ends all earlier sessions of it.
+ */
 export const SIGNED_OUT_MAX = 10_000;
 const SESSION_ID_BYTES = 16;
 const SECRET_BYTES = 32;
@@ -93,7 +95,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const token = bearerToken(authorization);
       const caller = cookie === undefined ? token && callerOfToken(token) : callerOfSession(cookie);
       if (caller === undefined || caller === '') return NO_CALLER;
-      // Browsers add the cookie by themselves, so a page of another origin could cause a request with it.
+      // Browsers send the cookie with every request. So a page of another origin could cause a request that has the cookie.
       if (caller.session !== undefined && !isSameOrigin(request)) return OTHER_ORIGIN;
       if (caller.viewer !== undefined) tokenUses.note(caller.viewer.siteId, caller.viewer.viewerId);
       return caller;
@@ -111,7 +113,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
         const session: Session = {
           sessionId: random(SESSION_ID_BYTES, 'base64url'),
           credential,
-          // If the clock was set back, the session nevertheless begins after those that were signed out together.
+          // If the clock was set back, this minimum makes sure that no entry for the credential ends the new session.
           expiresAt: Math.max(clock() + SESSION_SECONDS * 1000, endedUntil(credential) + 1),
         };
         return { session, text: sessionText(session, { secret, tokenHash: tokenHashOf(viewer) }) };

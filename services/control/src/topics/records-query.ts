@@ -7,7 +7,9 @@ export const RECORDS_PARAMETERS = ['site', 'since', 'after', 'limit', 'wait'] as
 export const SITE_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 export const RECORDS_MAX = 1000;
 const RECORDS_DEFAULT = 100;
-/** Shorter than the time that proxies usually wait for an answer, and than the drain timeout after SIGTERM. */
+/**
+ * The longest time that a call may wait for records. It is shorter than the usual time limit of proxies, and than the drain timeout after SIGTERM.
+ */
 export const WAIT_SECONDS_MAX = 10;
 
 export interface RecordsQuery {

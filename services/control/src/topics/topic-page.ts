@@ -14,7 +14,7 @@ const READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024;
 /** The size of the first read of a partition. Each further read is twice as large, up to READ_BYTES_MAX. Most pages need one read. */
 const READ_BYTES_MIN = 32 * 1024;
 const READ_BYTES_MAX = 256 * 1024;
-/** After this many records, other work of the process can run. */
+/** After this many records, the page lets other work of the process run. */
 const TURN_RECORDS = 256;
 
 export interface PageRequest {

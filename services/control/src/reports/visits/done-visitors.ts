@@ -30,8 +30,8 @@ export function doneCondition({ operator }: Filter, name: string, visitor: strin
 }
 
 /**
- * The expression of the WITH clause that lists the visitors for `doneCondition`. It is a scalar subquery: ClickHouse evaluates a scalar subquery once
- * per statement, but a subquery of an IN once per SELECT.
+ * The expression of the WITH clause that lists the visitors for `doneCondition`. It is a scalar subquery, because ClickHouse evaluates a scalar
+ * subquery once per statement. It evaluates the subquery of an IN once per SELECT.
  */
 export function doneList(filter: Filter, name: string, { counted, parameters, built }: DoneScope): string {
   const { dimension } = filter;

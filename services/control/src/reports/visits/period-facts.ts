@@ -13,8 +13,8 @@ import type { AskedScope } from '../report-sql.ts';
 import { dayOf, EXPIRED, hoursOf, movedHours, UNSTAMPED } from './visit-rows.ts';
 
 /**
- * What a report needs to know before its statement: which of its days can be read from slots (docs/glossary.md), and which kinds of unusual rows the
- * site has.
+ * The facts that a report needs before its statement: which of its days can be read from slots (docs/glossary.md), and which kinds of
+ * unusual rows the site has.
  */
 export interface PeriodFacts {
   /**
@@ -37,8 +37,9 @@ const anyRow = (kind: DayFact['kind'], conditions: string): string =>
   `SELECT * FROM (${fact(kind, 'toDate(0)', '0', '0')} FROM records WHERE ${conditions} LIMIT 1)`;
 
 /**
- * In the first two statements, `hits` is a checksum: of the visits in `visits_computed`, or of the rows of `moved_hours`. In the first one, `late` is
- * the number of visits that were added by a check, an erasure or retention, and not by one of their rows (`by_row`).
+ * The statement `computed` reads `visits_computed`. Its `hits` is a checksum of the visits. Its `late` is the number of visits that
+ * a check, an erasure or retention has added, and not one of their rows (`by_row`). In the statement `moved`, `hits` is a checksum
+ * of the rows of `moved_hours`.
  */
 const UNUSUAL: readonly string[] = [
   `${fact('computed', 'day', 'sum(checksum)', 'countIf(NOT is_by_row)')} FROM

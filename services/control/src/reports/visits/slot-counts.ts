@@ -64,8 +64,8 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
   ];
   const none = [`${NO_KEY} AS visitor_key`, 'toUInt32(0) AS pageviews', 'toUInt32(0) AS events'];
   const { withVisits = true } = scope;
-  // The condition for slots that also count their visit. In the build of the day on which a visit began, one of its slots has `begun` = 2, and the
-  // others have 1. If the slots of a visit can differ, the last SELECT below counts the visits with more than one slot with `begun` > 0 (`several`).
+  // The condition for slots that also count their visit. For each visit, one slot has `begun` = 2, and other slots of the day on which the visit
+  // began have 1. If the slots of a visit can differ, the last SELECT below counts the visits with more than one slot with `begun` > 0 (`several`).
   const counts = slots.differ ? '(begun > 0 AND NOT several)' : 'begun = 2';
   const one = [
     ...withText(slots.value),

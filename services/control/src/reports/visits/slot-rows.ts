@@ -49,7 +49,7 @@ export function dimensionsOf(filters: readonly Filter[], by: Dimension | undefin
 /** How a statement selects the slots of the days `built` that pass the filters, and SQL of the values of one slot. */
 export interface Slots {
   readonly conditions: readonly string[];
-  /** ARRAY JOIN and WHERE conditions that give a row for each element of the arrays of a slot. Empty if the report does not need the elements. */
+  /** If the report needs the elements of the arrays of a slot: ARRAY JOIN and WHERE conditions that give a row for each element. Otherwise empty. */
   readonly elements: { readonly join: string; readonly conditions: readonly string[] };
   /** The value of the dimension of the report. Empty without a dimension. */
   readonly value: string;

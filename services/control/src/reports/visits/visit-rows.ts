@@ -18,7 +18,7 @@ export const SPAN_MS = 2 * VISIT_MS_MAX;
 export function msAt(end: 'from' | 'to', offsetMs: number): string {
   return `{${end}:Int64}${offsetMs === 0 ? '' : ` ${offsetMs < 0 ? '-' : '+'} ${Math.abs(offsetMs)}`}`;
 }
-/** The same moment as a time. */
+/** The same moment as a ClickHouse time. */
 export const timeAt = (end: 'from' | 'to', offsetMs: number): string =>
   `fromUnixTimestamp64Milli(${msAt(end, offsetMs)})`;
 
@@ -133,7 +133,7 @@ export interface NearVisits {
   readonly skipped?: SkippedSpan | undefined;
 }
 
-/** No moved sessions. ClickHouse refuses empty arrays here, so the arrays have one empty text. */
+/** No moved sessions. ClickHouse refuses empty arrays in this place, so the arrays have one empty text. */
 export const NONE_MOVED = [[''], ['']] as const;
 
 const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;

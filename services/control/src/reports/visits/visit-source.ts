@@ -42,10 +42,10 @@ const LAST: Span = [msAt('to', -VISIT_MS_MAX - HOUR_MS), msAt('to', 0)];
 const AFTER: Span = [msAt('to', VISIT_MS_MAX - HOUR_MS), msAt('to', SPAN_MS)];
 /**
  * The statement that searches for long visits: visits with rows in the period, and rows more than a day before or after it. Consecutive rows of a
- * visit are at most a day apart, unless a client uses a session ID again later (start-visit-checks.ts flags such visits). So a long visit has rows in
- * the first or last day of the period, and in the second day beyond it. Each span is an hour longer than these days, so that periods that differ by
- * less than an hour often share the statement. So the statement can also find a shorter visit. It can also take two sessions with the same hash for
- * one visit. In both cases, the report reads `sessions`, which is slower but also exact.
+ * visit are at most a day apart, unless a client uses a session ID again later (start-visit-checks.ts flags such visits). So a long visit has rows
+ * in the first or last day of the period, and in the second day beyond it. Each span is an hour longer than these days: periods that differ by less
+ * than an hour then often share the statement. The statement can find visits that are not long: a visit that is up to an hour shorter, or two
+ * sessions with the same hash. The report then reads `sessions`, which is slower but also exact.
  */
 function longStatement({ siteId, period }: AskedScope, near: NearVisits, hasStart: boolean): Statement {
   const parameters = createParameters();
@@ -130,8 +130,8 @@ function shared(analytics: ReportTables, version: string | undefined): Pick<Repo
 }
 
 /**
- * Resolves with the result of `ask`, while another statement searches for long visits. If there are any, it discards the result and asks again with
- * visits from `sessions`.
+ * Resolves with the result of `ask`, while another statement searches for long visits. If there are long visits, this function discards the result
+ * and asks again with visits from `sessions`.
  */
 export async function askWithSource<T>(
   scope: Scope,
@@ -191,7 +191,10 @@ function nearValues(scope: AskedScope, skipped: SkippedSpan | undefined): Statem
   return parameters.values;
 }
 
-/** Whether the report reads no rows near the day of this fact. The days of the kinds `expired` and `unstamped` have no meaning. */
+/**
+ * Whether the report reads no rows near the day of this fact. Facts of the kinds `expired` and `unstamped` are about all days,
+ * so they never count here.
+ */
 function isSkipped({ kind, day }: DayFact, skipped: SkippedSpan | undefined): boolean {
   if (skipped === undefined || kind === 'expired' || kind === 'unstamped') return false;
   return day * DAY_MS >= skipped.fromMs && day * DAY_MS < skipped.toMs;
