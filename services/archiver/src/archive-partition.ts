@@ -31,7 +31,7 @@ interface OpenSegment {
   lingerIsOver: boolean;
 }
 
-/** A segment whose range is decided. Its range is committed before it is stored. */
+/** A segment whose range is decided. The archiver commits the range before it stores the segment. */
 interface SealedSegment {
   readonly from: number;
   readonly to: number;

@@ -28,8 +28,8 @@ export interface Gatherer {
    */
   room(): Promise<void>;
   /**
-   * Call it after each attempt to commit the position. `committed`: whether the position is committed. Resets a linger time that is over. Then, if
-   * none is running, starts one if a pushed row was not taken yet or the position is not committed.
+   * Call it after each attempt to commit the position. `committed`: whether the position is committed. Ends a linger time that is over. Then, if no
+   * linger time is running, starts one if a pushed row was not taken yet or if the position is not committed.
    */
   restLinger(committed: boolean): void;
   /** Makes `due` call `interrupted` again. */

@@ -13,9 +13,9 @@ import { isPassedOver } from './replayed-rows.ts';
 export const PLAN_FRESH_MS = 10_000;
 
 /**
- * For how long after its plan an insert with an unknown result may still add rows to the table: it was sent at most `PLAN_FRESH_MS` after its plan,
- * and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). Until then, a refused batch is not divided: its pieces have other
- * tokens, so ClickHouse could store their rows a second time (docs/decisions/0006).
+ * An insert with an unknown result may still add rows to the table until this time after its plan. The writer sent it at most `PLAN_FRESH_MS` after
+ * the plan, and client and server stop it after 2 minutes (`clickhouse-analytics.ts`). Until then, a refused batch is not divided: its pieces have
+ * other tokens, so ClickHouse could store their rows a second time (docs/decisions/0006).
  */
 export const UNKNOWN_SETTLES_MS = PLAN_FRESH_MS + 130_000;
 

@@ -6,8 +6,8 @@ export interface StoredPartition {
   readonly records: number;
   readonly distinct_offsets: number;
   /**
-   * The number of raw offsets (docs/glossary.md) that are stored twice while an erasure or an expiry runs: as a row `erased` or `expired`, and as the
-   * former row, which will be deleted.
+   * The number of raw offsets (docs/glossary.md) that are stored twice. While an erasure or an expiry runs, the tables have a row `erased` or
+   * `expired` for such a raw offset, and also the former row, which will be deleted.
    */
   readonly erasing: number;
   /** The number of records that had expired in the archive before the tables were restored from it. Weir has no other information about them. */
@@ -80,10 +80,11 @@ interface Books {
 }
 
 /**
- * The report is balanced if each raw offset of each log and partition, from 0 to the highest stored one, has exactly one outcome, and if
- * received = stored + identify + duplicate + dropped + dead + redriven + erased + expired + in flight, and if at most one record of each
- * dead letter is stored. While an erasure or an expiry deletes rows (`isErasing`), a raw offset can be stored twice: as erased or expired, and with
- * its former outcome. `erasing` counts these offsets.
+ * The report is balanced if three conditions are true. Each raw offset of each log and partition, from 0 to the highest stored one, has exactly one
+ * outcome. Received = stored + identify + duplicate + dropped + dead + redriven + erased + expired + in flight. At most one record of each dead
+ * letter is stored. While an erasure or an expiry deletes rows (`isErasing`), a raw offset can be stored twice: as erased or expired, and with its
+ * former outcome. `erasing` counts these offsets.
+ *
  * `positions` has the end offsets of the log. They must be read after the counts. Otherwise the tables could have records beyond these
  * ends, as if the log had lost records. The tables can also have records of earlier logs. No record of an earlier log is in flight.
  */

@@ -29,8 +29,8 @@ export async function eraseTables(task: EraseTables): Promise<void> {
 }
 
 /**
- * Returns the tables with data from records, each with a condition that selects the rows made from erased records, or from records of the person that
- * have expired (`outlived`). Such a row can also contain data of other persons.
+ * Returns the tables whose rows are made from records. Each table has a condition for the rows to delete: those made from erased records, and those
+ * made from records of the person that have expired (`outlived`). Such a row can also contain data of other persons.
  */
 function derived(
   { database, person }: EraseTables,

@@ -20,10 +20,10 @@ const PAGE_ROWS = 1_000;
 export const PAGE_SESSIONS = 5_000;
 
 /**
- * Yields the pieces of one JSON object with the records that an erasure of this person would delete, and with the sessions, profiles, links and
- * payments that belong to them. The first piece is yielded after the first queries have succeeded, so that a failure of these queries can be answered
- * with an error status. Throws `generation_changed` instead of the last piece if a swap (docs/glossary.md) has exchanged the tables meanwhile,
- * because some rows may then come from the old tables and some from the new tables.
+ * Yields the pieces of one JSON object. It has the records that an erasure of this person would delete, and the sessions, profiles, links and
+ * payments that belong to them. The first piece is yielded after the first queries have succeeded, so that a failure of these queries can be
+ * answered with an error status. If a swap (docs/glossary.md) exchanges the tables during the export, some rows may come from the old tables and
+ * some from the new tables. The function then throws `generation_changed` instead of the last piece.
  */
 export async function* exportPerson(
   analytics: Pick<Analytics, 'select' | 'generation'>,

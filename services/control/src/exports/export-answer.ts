@@ -14,9 +14,9 @@ const CLICKHOUSE_FORMATS: Readonly<Record<ExportFormat, StreamOptions['format']>
 };
 
 /**
- * Returns the bytes of an export. Rejects if the query fails before its first byte. If the query fails later, the stream ends with an error. The
- * stream also ends with an error if a swap (docs/glossary.md) has exchanged the tables during the export, because some rows may then come from the
- * old tables and some from the new tables.
+ * Returns the bytes of an export. Rejects if the query fails before its first byte. If the query fails later, the stream ends with an error. If a
+ * swap (docs/glossary.md) exchanges the tables during the export, some rows may come from the old tables and some from the new tables. The stream
+ * then also ends with an error.
  */
 export async function exportAnswer(request: ExportRequest, deps: ExportDeps): Promise<Readable> {
   const { exportedTables } = deps;

@@ -149,8 +149,8 @@ async function handleAtOnce<T>(
 }
 
 /**
- * Accepts any Content-Type. This allows no request forgery: a page of another origin cannot send the Authorization header without a CORS preflight,
- * and `SignIn.callerOf` refuses its requests with a session cookie.
+ * Accepts any Content-Type. This does not allow forged requests from pages of other origins. Such a page needs a CORS preflight to send the
+ * Authorization header, and Weir's answers do not allow this. If its request has a session cookie, `SignIn.callerOf` refuses it.
  */
 function readJsonObject({ bodyBytesMax = ADMIN_BODY_BYTES_MAX }: AdminRoute): RequestHandler[] {
   return [

@@ -34,8 +34,8 @@ export interface ImportHit {
 }
 
 /**
- * Converts a sent chunk. Checks what the schema of a chunk does not check: the numbers of the lines, that there are either hits or rows,
- * that a dump has one row for each line, and the values of these rows.
+ * Converts a sent chunk. Checks the rules that the schema of a chunk does not contain. The numbers of the lines must fit together. A chunk has
+ * either hits or rows. A dump has one row for each line, and the values of these rows are valid.
  */
 export function readChunk({ first_line: firstLine, last_line: lastLine, hits, rows }: SentChunk): Checked<ImportChunk> {
   if (lastLine < firstLine) return { problem: 'last_line must be at least first_line' };

@@ -11,9 +11,9 @@ export function startedAt({ request, state }: Pick<Replay, 'request'> & { readon
 }
 
 /**
- * Returns a function that gives the line to insert for a row. The line has the outcome `erased` if the row belongs to an erasure that was
- * requested before the run began, and the outcome `expired` if the row had expired when the run began. Later erasures do not count, because
- * a repeated insert must have the same bytes. After a later erasure, the swap (docs/glossary.md) is refused (`erasureSince`).
+ * Returns a function that gives the line to insert for a row. If the row belongs to an erasure that was requested before the run began, its line
+ * has the outcome `erased`. If the row had expired when the run began, its line has the outcome `expired`. Later erasures do not count, because a
+ * repeated insert must have the same bytes. After a later erasure, the swap (docs/glossary.md) is refused (`erasureSince`).
  */
 export function createRowEraser(
   registry: Pick<Registry, 'tombstones' | 'hasTombstones' | 'site' | 'sites'>,

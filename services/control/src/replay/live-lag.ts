@@ -2,8 +2,8 @@ import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/d
 import type { EventLog } from '@weir/ports/event-log';
 
 /**
- * The replay waits while live records wait longer than this. A lower limit could stop the replay even without a backlog: on Kafka, a commit can be
- * some seconds late, because the writer collects rows for a second and its partitions insert one after the other.
+ * The replay waits while live records wait longer than this. A lower limit could stop the replay even without a backlog. On Kafka, a commit can be
+ * some seconds late: the writer collects rows for a second, and its partitions insert one after the other.
  */
 export const LIVE_LAG_MAX_MS = 10_000;
 
@@ -34,9 +34,9 @@ const GAIN_WITHIN_MS = 10_000;
 const GAIN_MIN = 3;
 
 /**
- * Returns a function that resolves with true if a replay must rest: live records arrive (the end of `events.raw` has moved between two calls,
- * less than `ARRIVING_FOR_MS` ago), and the replay processes records fast enough (see `GAIN_WITHIN_MS`). `admitted`: how many records the replay
- * has processed so far. The first call resolves with false.
+ * Returns a function that resolves with true if a replay must rest. A replay must rest if live records arrive, and if it processes records fast
+ * enough (see `GAIN_WITHIN_MS`). Live records arrive if the end of `events.raw` has moved between two calls, less than `ARRIVING_FOR_MS` ago.
+ * `admitted`: how many records the replay has processed so far. The first call resolves with false.
  */
 export function createLiveArrivals(
   eventLog: Pick<EventLog, 'positions'>,

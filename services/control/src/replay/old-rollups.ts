@@ -6,10 +6,10 @@ import { KEPT_COLUMNS, keptColumns } from '../retention/kept-sessions.ts';
 const SESSIONS_PER_BLOCK = 100_000;
 
 /**
- * Copies from the live tables into the shadow tables (docs/glossary.md) the rows that a replay cannot compute again: the flags of visits in
- * `visits_computed`, and for sites with expired events also the sessions of these events, the hours of moved sessions, and the times at which
- * visitors were seen. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so that a repeat
- * changes nothing.
+ * Copies from the live tables into the shadow tables (docs/glossary.md) the rows that a replay cannot compute again. These are the flags of
+ * visits in `visits_computed`. For sites with expired events, they are also the sessions of these events, the hours of moved sessions, and the
+ * times at which visitors were seen. Call it when both sets of tables have the same records and nothing is inserted. `token` names the swap, so
+ * that a repeat changes nothing.
  */
 export async function keepOldRollups(
   { analytics, shadow }: { readonly analytics: Analytics; readonly shadow: ShadowTables },

@@ -45,8 +45,8 @@ export interface ReplayGate {
 /** Records that are admitted together are a slice. With a limited rate (`--rate`), a slice has the records of a tenth of a second. */
 const SLICES_PER_SECOND = 10;
 /**
- * While live records arrive and the rate is not limited, a slice has at most this many records, so that it is short: while a thread processes a
- * slice, it does no other work. It does not run the live enricher and does not answer requests.
+ * While live records arrive and the rate is not limited, a slice has at most this many records, so that it is short. A thread that processes a
+ * slice does no other work: it does not run the live enricher and does not answer requests.
  */
 const SLICE_RECORDS = 256;
 /** A rest takes this many times as long as the slice or statement before it. */

@@ -16,10 +16,11 @@ export interface ReplayedRow {
 }
 
 /**
- * Returns a condition for the rows of the live `records` that are copied, because the replay does not replace them: rows of earlier logs, rows before
- * the first replayed raw offset (docs/glossary.md) of their partition, and rows outside of the scope. Rows that were stored after the start of the
- * replay, and rows in the scope that were read from the archive, are not copied. For each row of the log from the first replayed raw offset on,
- * either this condition or `takesRow` is true, but not both. The exception is described in rows-without-site.ts.
+ * Returns a condition for the rows of the live `records` that are copied, because the replay does not replace them. These are the rows of
+ * earlier logs, the rows before the first replayed raw offset (docs/glossary.md) of their partition, and the rows outside of the scope. Two
+ * kinds of rows are not copied: rows that were stored after the start of the replay, and rows in the scope that were read from the archive. For
+ * each row of the log from the first replayed raw offset on, either this condition or `takesRow` is true, but not both. The exception is
+ * described in rows-without-site.ts.
  */
 export function copiedRows(
   logId: string,

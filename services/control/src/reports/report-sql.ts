@@ -69,9 +69,9 @@ export interface Statement {
 export interface ReportParts {
   readonly parameters: Parameters;
   /**
-   * The text `WITH hit AS (…), visit AS (…), begun AS (…)`: the rows of the period that pass the filters on hits, visits of these rows, and
-   * the counts of the visits that began in the period. Other expressions can be before `hit`. The days that the report reads from `visit_slots`
-   * are left out.
+   * The text `WITH hit AS (…), visit AS (…), begun AS (…)`. `hit` has the rows of the period that pass the filters on hits, `visit` has the visits
+   * of these rows, and `begun` has the counts of the visits that began in the period. Other expressions can be before `hit`. The days that the
+   * report reads from `visit_slots` are left out.
    */
   readonly tables: string;
   /** The rows, joined with their visits if the report uses a dimension of visits. */

@@ -8,7 +8,7 @@ export interface TopicRecord {
   readonly partition: number;
   /**
    * `offset` and `appended_at` are null for a row of the registry: Weir's processes keep its current rows without their offsets. For a viewer (who
-   * may only read one site), `offset` is null.
+   * may only read one site), `offset` is null, because it counts the records of all sites.
    */
   readonly offset: number | null;
   readonly appended_at: string | null;

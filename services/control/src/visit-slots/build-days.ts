@@ -32,15 +32,15 @@ export interface BuildContext {
 }
 
 /**
- * Builds days of a site: inserts their slots (docs/glossary.md), and then their rows in `visit_days`. A failure or a kill in between leaves slots
- * that no report reads. `removeOldSlots` deletes them.
+ * Builds days of a site: inserts their slots (docs/glossary.md), and then their rows in `visit_days`. If the build fails in between, or the process
+ * is killed, it leaves slots that no report reads. `removeOldSlots` deletes them.
  */
 export async function buildDays(context: BuildContext, { rows, ...site }: DaysToBuild): Promise<BuiltDays> {
   const { analytics, clock, assertUnchanged, change } = context;
   assertUnchanged();
-  // A late row is a row that is stored on a later day than that of its time. Late rows are counted before the rows are read: if one comes meanwhile,
-  // the count differs and the build is not valid. A running insert may have counted its late rows before its rows can be read, so the build waits for
-  // the running inserts.
+  // A late row is a row that is stored on a later day than that of its time. The build counts the late rows before it reads the rows. If a late row
+  // comes after this count, the build is not valid. A running insert may have counted its late rows before its other rows can be read, so the build
+  // waits for the running inserts.
   const facts = await readFacts(analytics, site);
   const late = lateNear(facts);
   const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');

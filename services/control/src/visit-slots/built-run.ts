@@ -39,7 +39,7 @@ export interface DayFact {
 }
 
 /**
- * A late row up to this many days before or after a day can change the visits of the day: a visit of a built day has rows on at most two days, and
+ * A late row up to this many days before or after a day can change the visits of the day. A visit of a built day has rows on at most two days, and
  * the late row can extend the visit to a third day.
  */
 export const NEAR_DAYS = 2;
@@ -55,8 +55,8 @@ export const LAST_CLOSED_DAY = `(toDate(now(), 'UTC') - ${CLOSED_AFTER_DAYS})`;
 
 export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}';
 /**
- * Statements that select the builds of the closed days, and the numbers of late rows. A day that is not closed can have a build if a clock was ahead:
- * rows that are stored later, but on the day itself, are not late, so they would not make this build invalid.
+ * Statements that select the builds of the closed days, and the numbers of late rows. If a clock was ahead, a day can have a build before it is
+ * closed. Such a build is not selected: rows that are stored on the day itself are not late, so they do not make the build invalid.
  */
 export const BUILDS: readonly string[] = [
   `SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
@@ -102,7 +102,7 @@ export async function builtRun(
   return runOf(rows.map(dayFact), period);
 }
 
-/** Like `builtRun`, from the facts of the period and of `NEAR_DAYS` before and after it. */
+/** Like `builtRun`, but computes the run from given facts: those of the days of the period, and of `NEAR_DAYS` before and after it. */
 export function runOf(facts: readonly DayFact[], period: Period): BuiltRun | undefined {
   const { first, end } = daysInside(period);
   return end <= first ? undefined : longestRun(validBuilds(facts), first, end);

@@ -4,7 +4,7 @@ import { type DaysToBuild, readCounted, readFacts, STATEMENT_ROWS_MAX } from './
 import { type DayFact, LAST_CLOSED_DAY, validBuilds } from './built-run.ts';
 import { DAY_MS } from './slot-sql.ts';
 
-/** A report of a site with fewer rows is fast without slots (docs/glossary.md). */
+/** Slots (docs/glossary.md) are built only for sites with at least this many rows. The reports of a smaller site are fast without slots. */
 export const SITE_ROWS_MIN = 100_000;
 /** Days that are older than this are not built: reports read their rows. */
 const DAYS_MAX = 1_100;

@@ -62,7 +62,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   const metrics = createVisitSlotMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
-  /** When days were skipped, by site and day. */
+  /** For each site and day that could not be built: the time at which the day was skipped. */
   const skipped = new Map<string, number>();
   const foundAhead: FoundAhead = new Map();
 

@@ -6,10 +6,10 @@ const ROWS_PER_BLOCK = 1_000_000;
 
 /**
  * Inserts visits with rows far apart (`SPAN_MS`) into `visits_computed`, on the days of all their rows. Reports on these days then read all visits
- * from `sessions`. The enricher flags only the last day of such a visit: a server event can name a session of many days ago, and then only the row of
- * the event flags the visit (its `visit_stamp` is 2). A report of the first day does not read that row, so it would call the visit a bounce. Visits
- * of dumps, whose rows have no stamp (docs/glossary.md), are checked too. `rows`: an SQL condition for the rows of `records` whose visits are
- * checked. Resolves with the number of visits that were flagged. Repeating the call is safe.
+ * from `sessions`. The enricher flags only the last day of such a visit: a server event can name a session of many days ago, and only the row of
+ * this event flags the visit (its `visit_stamp` is 2). A report of the first day does not read that row, and would count the visit as a bounce.
+ * Visits of dumps, whose rows have no stamp (docs/glossary.md), are checked too. `rows`: an SQL condition for the rows of `records` whose visits
+ * are checked. Resolves with the number of visits that were flagged. Repeating the call is safe.
  */
 export async function flagScatteredVisits(
   analytics: Pick<Analytics, 'select' | 'change'>,

@@ -39,10 +39,14 @@ const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
 const DIRECT = '(direct)';
 
 /**
- * Returns the channel and the source of a visit. The source is the first of these that exists: a tag, the source of `clickSource`, the referrer. The
- * tags `ref`, `source` and `via` name a source, as utm_source does. The medium is the first of these that exists: utm_medium, the medium of the click
- * ID, the medium of a tag that names paid traffic (`facebook-ads`), the result of `untaggedMedium`. GA4 does not use the third of these: it would
- * report a visit with such a tag and without utm_medium as Unassigned or organic.
+ * Returns the channel and the source of a visit.
+ *
+ * - The source is the first of these that exists: a tag, the source of `clickSource`, the referrer. The tags `ref`, `source` and `via` name a
+ *   source, as utm_source does.
+ * - The medium is the first of these that exists: utm_medium, the medium of the click ID, the medium of a tag that names paid traffic
+ *   (`facebook-ads`), the result of `untaggedMedium`.
+ *
+ * GA4 does not read a medium from a tag that names paid traffic. Without utm_medium, it reports a visit with such a tag as Unassigned or organic.
  */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
   const linkTag = tags.ref || tags.source || tags.via;

@@ -4,7 +4,7 @@ import type { Site } from '@weir/domain/registry/site';
 
 /** The query parameters that a site keeps in its stored URLs. */
 export interface QueryCut {
-  /** Identifies the list in the keys of caches. Lists with different parameters have different keys. */
+  /** Identifies the list of parameters in the keys of caches. Different lists have different keys. */
   readonly key: string;
   readonly names: ReadonlySet<string>;
 }

@@ -19,7 +19,7 @@ const PLACES_MAX = 5_000;
 /** Returns a function that looks up the location of a client IP, with a cache. The cache is cleared when the geo data changes. */
 export function createGeoColumns(geo: GeoLookup): (ip: string) => GeoColumns {
   const cache = new BoundedCache<GeoColumns>(ADDRESSES_MAX);
-  /** By `json`. Addresses in one place share one object: the 100,000 values of `cache` then need 8 instead of 29 MB. */
+  /** The key is `json`. All addresses in one place share one object. The 100,000 values of `cache` then need 8 MB instead of 29 MB. */
   const places = new BoundedCache<GeoColumns>(PLACES_MAX);
   let { generation } = geo;
   return (ip) => {

@@ -33,7 +33,8 @@ export function withoutAddresses(raw: Uint8Array, opened: string): string {
   }
   if (typeof record !== 'object' || record === null) return maskRaw(text);
   const found = [opened, record.ip, record.body?.ip, record.body?.context?.ip];
-  // A dead letter is kept longer than the encryption key of its day. Without the key, the encrypted client IP is useless.
+  // The encrypted client IP is removed: a dead letter is kept longer than the encryption key of its day, and without the
+  // key it cannot be decrypted.
   if (record.sealedIp !== undefined) record.sealedIp = '';
   let payload = JSON.stringify(record);
   for (const address of found) {

@@ -106,7 +106,7 @@ const STAMP_AND_LATER_TAGS =
         ({ stampJson, visitSourceJson }) => joinLaterTags(stampJson, visitSourceJson),
       );
 
-/** If a server event contains a device type or a platform, it replaces that of the user agent. */
+/** If a server event contains a device type or a platform, this value replaces the value from the user agent. */
 function userAgentJson(columns: UserAgentColumns, deviceTypeSent: string, platformSent: string): string {
   if (deviceTypeSent === '' && platformSent === '') return columns.json;
   const deviceType = deviceTypeSent === '' ? columns.deviceTypeJson : jsonText(deviceTypeSent);

@@ -61,8 +61,8 @@ function probe(bytes: Buffer, reader: Reader<Response>, families: readonly Famil
 }
 
 /**
- * The address families of a file. The package ip-location-db has one file for each family. Such a file gives wrong answers for addresses of
- * the other family.
+ * The address families of a file. The package ip-location-db has one file for each family. Such a file gives wrong answers for addresses of the
+ * other family, so it is used only for its own.
  */
 function familiesOf(ipVersion: number, databaseType: string): readonly Family[] {
   if (ipVersion === 4 || /ipv4/i.test(databaseType)) return [4];

@@ -11,7 +11,7 @@ const NAMES_MAX = 1_000;
 export function createTimezones(): (sent: string) => string | undefined {
   const cache = new BoundedCache<string>(NAMES_MAX);
   return (sent) => {
-    // Longer texts must not fill the cache.
+    // A longer text is not the name of a time zone, and must not fill the cache.
     if (sent === '' || sent.length > CHARS_MAX) return undefined;
     let json = cache.get(sent);
     if (json === undefined) {

@@ -53,10 +53,10 @@ export type EnrichedBatch =
 const VERSION = String(RECORDS_COLUMNS_VERSION);
 
 /**
- * Enriches consecutive records of one partition in order, starting from the state before the first record. If the state store already has the changes
- * of the first records of the batch, only these records are enriched: `outcomes` is then shorter than `records`, and the caller passes the remaining
- * records in the next call. If `behindAllowed` is true, the batch uses the state as it is, even if the state lacks the changes of earlier records:
- * the caller knows that the log no longer has these records, or that they are too old to matter.
+ * Enriches consecutive records of one partition in order, starting from the state before the first record. If the state store already has the
+ * changes of the first records of the batch, only these records are enriched: `outcomes` is then shorter than `records`, and the caller passes the
+ * remaining records in the next call. With `behindAllowed`, the batch uses the state even if it lacks the changes of earlier records. The caller
+ * sets `behindAllowed` only if it knows that the log no longer has these records, or that they are too old to matter.
  */
 export async function enrichBatch<Decoded>(
   task: EnrichBatch<Decoded>,

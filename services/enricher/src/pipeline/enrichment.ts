@@ -3,10 +3,10 @@ import type { FirstSeenKey } from '@weir/ports/state-store';
 import type { ApplyContext, Salts } from './step.ts';
 
 /**
- * Turns each raw record into exactly one outcome. enrich-batch.ts calls the methods in the order below, each for all records of a batch, and does the
- * I/O between them. After `needsNewerRegistry`, it reads the newest changes of the registry; after `saltDays`, the salts; after `prepare`, the state;
- * after `redriveKey`, which records came first with the keys. The methods are synchronous. They do not throw: if a record cannot be read or a step
- * fails, the record becomes a dead letter.
+ * Turns each raw record into exactly one outcome. enrich-batch.ts calls the methods in the order below, each for all records of a batch. Between
+ * the methods, it reads what the next method needs: the newest changes of the registry after `needsNewerRegistry`, the salts after `saltDays`, the
+ * state after `prepare`, and the records that came first with the keys after `redriveKey`. The methods are synchronous. They do not throw: if a
+ * record cannot be read or a step fails, the record becomes a dead letter.
  */
 export interface Enrichment<Decoded> {
   decode(record: Pick<StoredRecord, 'offset' | 'value' | 'appendedAt'>, partition: number): Decoded;

@@ -98,8 +98,8 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
         return (await eventLog.offsetsAtTime(TOPIC_RAW, now - IDEMPOTENCY_WINDOW_MS - LAG_MAX_MS))[partition] ?? 0;
     } catch (error) {
       if (!(error instanceof DependencyError) || error.code !== 'event_log_unavailable') throw error;
-      // Perhaps only another partition is unavailable, because it has no leader. Its lag is unknown, so this partition applies all of its records
-      // again.
+      // Perhaps only another partition is unavailable, because it has no leader. The lag of that partition is unknown, so the records of the last
+      // day may not suffice. This partition then applies all records of its own again.
       logger.warn({ partition, reason: error.message }, 'the lag of all partitions is unknown: folding all records');
     }
     return (await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER, [partition]))[0]?.first ?? 0;

@@ -20,9 +20,10 @@ export interface NewestSession extends VisitorSession {
 }
 
 /**
- * The last line of a visitor's state can contain the state of the newest session's visit: `0 0 !<start> <milliseconds to the last hit> <visit>`. This
- * text begins the line. Older versions of Weir read the line as a session of the year 1970, which no hit joins, and never change it. If such a
- * version has continued the session, the times in the line differ from those of the session, and the state of the visit is not used.
+ * The beginning of a line with the state of the newest session's visit. It is the last line of a visitor's state, and can be missing: `0 0 !<start>
+ * <milliseconds to the last hit> <visit>`. Older versions of Weir read the line as a session of the year 1970. No hit joins this session, so these
+ * versions never change the line. If such a version has continued the newest session, the times in the line differ from those of the session. The
+ * state of the visit is then not used.
  */
 const VISIT_LINE = '0 0 !';
 const ZERO = 48;

@@ -32,7 +32,8 @@ export function createDropErased(registry: Registry): Step {
       // The step `put-visitor` can have replaced the visitor ID by that of the day before, so the record is checked again with this ID.
       const changed = event.previousVisitorId !== '' && event.visitorId === event.previousVisitorId;
       if (!event.erased && !(changed && isErased(event))) return undefined;
-      // If the person was erased after the import of a dump, the row in the tables has the original time of receipt. A replay must store it too.
+      // If a person was erased after the import of a dump, the row in the tables has the original time of receipt. A replay
+      // must store the same time.
       if (event.dumped !== undefined) event.receivedAt = event.dumped.receivedAt;
       return { outcome: 'erased' };
     },

@@ -18,8 +18,8 @@ import {
 
 /**
  * How long sessions are kept in the state. A lost state is rebuilt from the records of the last 24 hours, and then has the sessions of these hours.
- * If the enricher kept sessions for a shorter time, a rebuilt state could have more sessions than the lost one had, and records that are processed
- * again after an outage could get other session IDs.
+ * If the enricher kept sessions for a shorter time, the rebuilt state could have more sessions than the lost state. Records that are processed
+ * again after an outage could then get other session IDs.
  */
 export const SESSION_TTL_MS = 24 * 3600_000;
 /**

@@ -2,16 +2,15 @@ import { browserName } from './browser-and-os-names.ts';
 import type { UserAgent } from './user-agent.ts';
 
 /**
- * iPads ask for desktop pages by default, and iPhones do if their user chooses so. Both then send the user agent of a Macintosh. Weir recognises such
- * a device by the user agent and the screen size of a hit.
+ * iPads ask for desktop pages by default, and iPhones do if their user chooses so. Both then send the user agent of a Macintosh. Weir recognises
+ * such a device by the user agent and the screen size of a hit.
  *
- * - It is certain if the user agent has the name of a browser that exists only on iOS (`CriOS`, `FxiOS` and others), or `Mobile/`, which no Mac
- *   sends.
- * - It is almost certain if a WebKit browser other than Chrome or Firefox has a portrait screen of the size of an iPad or iPhone.
+ * - Certain: the user agent has the name of a browser that exists only on iOS (`CriOS`, `FxiOS` and others), or `Mobile/`, which no Mac sends.
+ * - Almost certain: a WebKit browser other than Chrome or Firefox has a portrait screen of the size of an iPad or iPhone.
  *
  * iOS always reports the screen in portrait, even if the device is turned. The screen of a Mac is wider than high. A monitor in portrait is larger
- * than an iPad, or narrower in proportion (16:10 is 0.63, 16:9 is 0.56). Two kinds of iPads are not recognised: an iPad whose hit has no screen size,
- * and an iPad that is mirrored to a wide monitor.
+ * than an iPad, or narrower in proportion (16:10 is 0.63, 16:9 is 0.56). Two kinds of iPads are not recognised: an iPad whose hit has no screen
+ * size, and an iPad that is mirrored to a wide monitor.
  */
 const IOS_ONLY = /\b(?:CriOS|FxiOS|EdgiOS|OPiOS|OPT|GSA|Mobile)\//;
 const WEBKIT = /\bAppleWebKit\/(?!53[0-7])\d/;

@@ -7,10 +7,10 @@ const DESKTOP =
 const ANDROID = '^Mozilla\\/5\\.0 \\(Linux; Android 10; K\\) ';
 
 /**
- * Patterns that ua-parser-js tries before its own. They match the most common user agents of desktop computers and of Android, and give the result
- * that its own patterns would give after it has tried all 200 patterns of devices. With these patterns, parsing the user agents of an access log took
- * 20.5 instead of 28.8 µs each, and those of visits of 2026 took 9.8 instead of 14.4 µs. Each pattern must match the whole user agent, because an
- * unknown addition can mean another device.
+ * Patterns that ua-parser-js tries before its own. They match the most common user agents of desktop computers and of Android. The result is the
+ * same as that of its own patterns, but those must first try all 200 patterns of devices. The patterns here saved time: parsing a user agent of an
+ * access log took 20.5 µs instead of 28.8 µs, and one of the visits of 2026 took 9.8 µs instead of 14.4 µs. Each pattern must match the whole user
+ * agent, because an unknown addition can mean another device.
  */
 export const COMMON_DEVICES = [
   [

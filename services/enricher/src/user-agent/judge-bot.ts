@@ -76,7 +76,7 @@ export function judgeBot(userAgent: string, hints: ClientHints | undefined): Bot
   if (agent === '' || agent === '-') return toVerdict(NO_USER_AGENT, 'no_user_agent');
   const looksLikeBot = isbot(agent) && isbot(agent.replace(PEOPLE_SAY, '') || null);
   const lower = agent.toLowerCase();
-  // Most user agents contain no unambiguous name, so this saves the comparison with all other names.
+  // Most user agents contain no unambiguous name, so this check saves the comparison with all other names.
   const told = looksLikeBot || SURE_WORDS.some((word) => lower.includes(word)) ? knownBotOf(lower) : undefined;
   if (told !== undefined && (SURE.has(told.reason) || looksLikeBot)) {
     return toVerdict(told.name, told.reason as BotReason);

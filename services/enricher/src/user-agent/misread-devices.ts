@@ -1,7 +1,7 @@
 const OUKITEL = 'OUKITEL[^;)]*?';
 /**
- * Carriers in Japan and in the USA sell devices under such names, for example Sharp's phone A101SH and Lenovo's tablet A101LV. Acer's tablets have no
- * letters after the digits.
+ * Carriers in Japan and in the USA sell devices whose names are a letter, three digits and two letters, for example Sharp's phone A101SH and
+ * Lenovo's tablet A101LV. Acer's tablets have no letters after the digits.
  */
 const CARRIER_TABLET = 'A\\d{3}LV';
 const CARRIER_PHONE = '[AB]\\d{3}(?!LV)[A-Z]{2}';

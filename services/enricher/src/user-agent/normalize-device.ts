@@ -5,7 +5,7 @@ const TELEVISION =
   /\b(?:smart-?tv|hbbtv|web0s|webos\.tv|webostv|netcast|tizen[^)]*\btv|apple ?tv|android ?tv|google ?tv|roku|bravia|crkey|aft[a-z]{1,5}|mitv|mibox|smartcast|viera|philipstv|nettv|vidaa|aquostv|freebox|opera tv|dtv|inettvbrowser)\b|\bSHIELD Android/i;
 /** Matches the models of televisions and set-top boxes whose user agent has no word of the pattern above. */
 const TELEVISION_MODEL = /^(?:Chromecast|Nexus Player|AQUOS-TV|M[Ii] ?(?:TV|BOX|Box))|(?:^| |[a-z]{3})TV\b/;
-/** Matches models that are named after what they are: `moto tab g70`, `HUAWEI MatePad 11`, `vivo Pad2`. Coolpad is a maker of phones. */
+/** Matches models whose names say that they are tablets: `moto tab g70`, `HUAWEI MatePad 11`, `vivo Pad2`. It excludes Coolpad, a maker of phones. */
 const TABLET_MODEL = /\b(?:tab|(?!cool)\w*pad)\d{0,2}\b/i;
 /** No television runs these systems. They are tested first, because the pattern for televisions is the slowest pattern in this file. */
 const NO_TELEVISION: ReadonlySet<string> = new Set(['Windows', 'iOS', 'Chrome OS']);

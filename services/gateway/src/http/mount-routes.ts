@@ -66,7 +66,7 @@ const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete', OP
 function refuseWith(paths: ReadonlyMap<string, PathReplies>, other: Replies): Refuse {
   return ({ response, path, status, message }) => {
     const { replies, allow } = paths.get(withoutSlash(path)) ?? { replies: other, allow: undefined };
-    // If the path is empty, Weir does not know it. The request can be a collect hit, so the browser must be able to read the answer.
+    // An empty `path` means that the path of the request is unknown. It can be a collect hit, so the browser must be able to read the answer.
     const headers = path === '' ? rawHeaders(ALLOW_ORIGIN) : [];
     if (status !== 405) replies.error(response, status, message, headers);
     else if (allow === undefined) replies.error(response, 400, message, headers);

@@ -5,8 +5,8 @@ import type { ReopenableConsumer } from '../reopen-partition.ts';
 import { isOver, type WritersPauses } from './writers-pause.ts';
 
 /**
- * A swap (an exchange of all tables) or a backup waits at most 60 s for the writers. Then it usually takes seconds. If a pause takes longer than
- * `PAUSED_ALARM_MS`, probably no process works on the swap or backup any more, so an operator must act.
+ * A swap (an exchange of all tables) or a backup waits at most 60 s until the writers pause. After that, it usually takes seconds. If a pause takes
+ * longer than `PAUSED_ALARM_MS`, probably no process works on the swap or backup any more, so an operator must act.
  */
 export const PAUSED_ALARM_MS = 120_000;
 

@@ -9,8 +9,8 @@ export function requestedSwap(pauses: WritersPauses | undefined): number | undef
 }
 
 /**
- * Whether this swap is over: the registry (`pauses`) says so, or contains the request of a later swap. If the registry has no request, the swap is
- * not over: perhaps this process has not read the request yet, although the previous owner of the partition has paused for it.
+ * Whether this swap is over: the registry (`pauses`) says so, or contains the request of a later swap. If the registry has no request, the result
+ * is false. The previous owner of the partition has paused for this swap, but perhaps this process has not read the request yet.
  */
 export function isOver(pauses: WritersPauses, swap: number): boolean {
   const pause = pauses.writersPause();

@@ -33,8 +33,8 @@ export const DIFF_COLUMNS: Readonly<Record<string, readonly RecordsColumn[]>> = 
 };
 
 /**
- * Columns that are not counted: nearly every row has another value, a replay does not change the value (for example `site_id`), or the value
- * comes from other rows of the same visit. `enrichment` is in this list because it is counted separately.
+ * Columns that are not counted, for one of three reasons: nearly every row has another value, a replay does not change the value (for example
+ * `site_id`), or the value comes from other rows of the same visit. `enrichment` is in this list because it is counted separately.
  */
 export const NOT_COUNTED: readonly RecordsColumn[] = [
   'site_id',
