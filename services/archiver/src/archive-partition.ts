@@ -66,7 +66,7 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
 
   async function take(record: StoredRecord): Promise<void> {
     if (record.offset < next) return;
-    // Without a commit, the group is new and begins with the oldest remaining record, so it has missed none.
+    // Without a commit, the group is new and begins with the oldest remaining record. In this case, no record was missed.
     if (record.offset > next && next >= 0) {
       await sealAndStore();
       logger.error({ topic, partition, from: next, to: record.offset - 1 }, MISSED);

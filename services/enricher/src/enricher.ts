@@ -23,8 +23,8 @@ export interface EnricherDeps<Decoded> {
   readonly disk?: DiskSpace | undefined;
   readonly limits?: EnricherLimits;
   /**
-   * Only for a replay, which processes old records again. A replay does not decide again which records are duplicates: it reads this from the
-   * outcomes that the live enricher appended to `events.enriched` of this log. In a replay, `eventLog` does not contain these outcomes.
+   * Only for a replay, which processes old records again. A replay does not decide again which records are duplicates. It reads from
+   * `events.enriched` of this log which of them became duplicates in the live enricher. In a replay, `eventLog` does not contain these outcomes.
    */
   readonly answeredIn?: EventLog;
 }

@@ -45,12 +45,14 @@ export function planInsert(batch: Batch, generation: number, logId: string, part
 }
 
 /**
- * Inserts the rows of a plan. `inserted`: all rows are in `records` and in every view. If an earlier attempt had an unknown result, this is not
- * certain, and the caller must call `assertStored`. `refused`: ClickHouse refused the rows, and none of them is in `records`. Repeating the insert
- * does not help.
+ * Inserts the rows of a plan.
+ * - `inserted`: all rows are in `records` and in every view. If an earlier attempt had an unknown result, the caller must check this with
+ *   `assertStored`.
+ * - `refused`: ClickHouse refused the rows, and none of them is in `records`. Repeating the insert does not help.
+ *
  * Rejects with `generation_changed` if the tables were exchanged since the plan was made. Rejects with `analytics_unavailable` if the result is
- * unknown. Rejects with `analytics_refused` if `records` has the rows but a view refuses them: only a repeat of the same insert, with the same token,
- * can then complete the view.
+ * unknown. Rejects with `analytics_refused` if `records` has the rows but a view refuses them: only a repeat of the same insert, with the same
+ * token, can then complete the view.
  */
 export async function insertBatch(
   analytics: Analytics,

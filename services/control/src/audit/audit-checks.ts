@@ -81,8 +81,8 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   /** The offset of the newest checkpoint of each partition. */
   const checkpoints = new Map<number, number>();
   /**
-   * The offset of the highest checkpoint of each partition in the table `audit_checkpoints`. A new checkpoint is only in `checkpoints` until it is
-   * stored there.
+   * The offset of the highest checkpoint of each partition in the table `audit_checkpoints`. Until a new checkpoint is stored in this table,
+   * only `checkpoints` has it.
    */
   const storedOffsets = new Map<number, number>();
   const reported = new Map<number, Reported>();

@@ -71,7 +71,7 @@ interface Books {
   readonly dropped: Readonly<Record<string, number>>;
   /** By reason, the numbers of dead letters that were not redriven, or whose redriven record became a dead letter again. */
   readonly dead: Readonly<Record<string, number>>;
-  /** The number of dead letters that were redriven. The records that were appended for this are counted under their own outcomes. */
+  /** The number of dead letters that were redriven. The redriven records are counted under their own outcomes. */
   readonly redriven: number;
   /** The number of erased records. While an erasure deletes records, some of them are also still counted under their former outcome. */
   readonly erased: number;
@@ -134,8 +134,8 @@ export function auditReport(
 const NONE_REDRIVEN: RedrivenBooks = { superseded: [], redrivenTwice: 0 };
 
 /**
- * Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While an erasure or an expiry deletes rows, fewer rows `dead` can be
- * left than were redriven. Then it moves only the rows that are left.
+ * Moves the rows of redriven dead letters from the outcome `dead` to `redriven`. While an erasure or an expiry deletes rows, some of these rows can
+ * already be deleted. The function moves only the rows that are left.
  */
 function withoutRedriven(
   counts: readonly OutcomeCount[],

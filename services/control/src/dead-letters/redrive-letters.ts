@@ -8,7 +8,7 @@ import { letterId } from './letter-filter.ts';
 import { letterRecord } from './letter-record.ts';
 import { readOutcomes, type StoredLetter } from './stored-letters.ts';
 
-/** The result of redriving one dead letter (docs/glossary.md). `result` is the outcome of its new record, or why there is none. */
+/** The result of redriving one dead letter (docs/glossary.md). `result` is the outcome of its new record, or the reason why there is no outcome. */
 export interface LetterResult {
   readonly letter_id: string;
   readonly result: 'would_redrive' | 'refused' | 'pending' | 'redriven_before' | 'not_found' | Outcome;

@@ -9,9 +9,7 @@ const HOUR_MS = 3_600_000;
  */
 const OLD_PARTS_MS = 15 * 60_000;
 
-/**
- * Returns an erasure as the admin API shows it, with its receipt: what was removed from which table, and which copies remain until when.
- */
+/** Returns an erasure as the admin API shows it, with its receipt: what was removed from which table, and until when copies remain. */
 export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedRetentionDays }: TopicRetention): object {
   const { siteId, erasureId, at, whole, visitors, users, phase, removed, archive, finishedAt, detachedUntil, problem } =
     erasure;

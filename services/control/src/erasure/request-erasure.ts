@@ -27,7 +27,7 @@ export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most t
 const DONE_ERASURES_MAX = 1_000;
 const SALT_BYTES = 16;
 
-/** Whether the writers pause, for a swap (which exchanges the tables) or for a backup. No erasure may change the tables meanwhile. */
+/** Whether the writers pause, for a swap (which exchanges the tables) or for a backup. No erasure may change the tables during such a pause. */
 export function doWritersPause(registry: Registry): boolean {
   const pause = registry.writersPause();
   return pause !== undefined && !pause.over;

@@ -33,7 +33,7 @@ export interface ErasureWork extends ErasureDeps {
   readonly signal: AbortSignal;
   /** Writes the list of tombstones (docs/glossary.md) into the place of the scheduled backups, so that a restore erases the person again. */
   readonly publish?: (() => Promise<void>) | undefined;
-  /** Returns when the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
+  /** Returns the time at which the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
   readonly detachedUntil: () => number | undefined;
   /** True if all enrichers are in this process. A tombstone then applies at once. */
   readonly alone: boolean;

@@ -18,7 +18,7 @@ import {
 } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
-  /** Returns when the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
+  /** Returns the time at which the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
   readonly detachedUntil: () => number | undefined;
   /** Resolves when the tables can be used. */
   readonly ready: Promise<void>;

@@ -21,7 +21,7 @@ export interface AdminRequest<Body = object> {
   /** The validated body, or the reason why it is invalid. An empty object if the route has no body. */
   readonly body: Checked<Body>;
   readonly http: Request;
-  /** Who sent the request. On a route for anyone, it has neither a viewer nor a session. */
+  /** Who sent the request. On a route with the role `anyone`, the caller has neither a viewer nor a session. */
   readonly caller: Caller;
   readonly context: RequestContext;
 }

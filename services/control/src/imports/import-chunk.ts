@@ -27,7 +27,7 @@ export interface ImportHit {
   /** The time of the pageview in Unix milliseconds. */
   readonly timestamp: number;
   readonly ip: string;
-  /** Absent if the log has no field for it. */
+  /** The user agent. Absent if the access log has no field for it. */
   readonly user_agent?: string;
   readonly url: string;
   readonly referrer: string;

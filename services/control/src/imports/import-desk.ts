@@ -18,8 +18,8 @@ export interface ImportDeskDeps {
 }
 
 /**
- * What imports need during one term, in which this process accepts imports (import-term.ts). At the end of the term, this process forgets the
- * leases and what it knows about restored rows, because another process can then append rows.
+ * The objects that imports need during one term. A term is a time in which this process accepts imports (import-term.ts). At the end of the term,
+ * this process forgets the leases and what it knows about restored rows, because another process can then append rows.
  */
 export interface ImportDesk {
   readonly importLeases: ImportLeases;

@@ -33,7 +33,7 @@ const WAIT_MS = 15_000;
 interface SiteRows {
   readonly runExclusive: RunExclusive;
   running: number;
-  /** The event IDs of rows that were appended since the tables last had all records. Undefined if these rows are not known. */
+  /** The event IDs of rows that were appended since the tables last had all records of the log. Undefined if the IDs of these rows are not known. */
   unconfirmed: Set<string> | undefined;
   /** Before this time (Unix milliseconds), an append with an unknown result may still arrive in the log. */
   settledAt: number;

@@ -8,11 +8,9 @@ const TAG_BYTES = 16;
 /** The number of characters of an offset below 36^7 (in base 36), plus the dot before the next offset. */
 const OFFSET_CHARS = 8;
 
-/**
- * Encrypts the cursors that viewers get. The offsets in a cursor count the records of all sites, and a viewer may only learn about one site.
- */
+/** Encrypts the cursors that viewers get. The offsets in a cursor count the records of all sites, but a viewer may see only the data of one site. */
 export interface HiddenCursors {
-  /** The encrypted cursor. Its length does not depend on the offsets. */
+  /** Returns the encrypted cursor. Its length does not depend on the offsets, so the length does not show how many records there are. */
   hide(cursor: string): string;
   /** Returns the cursor. Returns an empty text if `text` does not come from `hide`, or if the key has changed since. */
   reveal(text: string): string;

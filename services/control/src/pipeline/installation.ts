@@ -3,7 +3,10 @@ export interface DiskView {
   readonly name: string;
   readonly freeBytes: number;
   readonly totalBytes: number;
-  /** While less than this is free, Weir accepts no records. On the disk `clickhouse`, the embedded ClickHouse then refuses inserts instead. */
+  /**
+   * While less than this is free on the disk `clickhouse`, the embedded ClickHouse refuses inserts. On any other disk, Weir
+   * then accepts no records.
+   */
   readonly reserveBytes: number;
 }
 

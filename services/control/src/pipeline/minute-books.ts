@@ -42,7 +42,7 @@ export async function readMinuteBooks(
     const at = Number(minute) * 1_000;
     const found = minutes.get(at) ?? { outcomes: {}, difference: 0 };
     found.outcomes[outcome] = Number(records);
-    // Two outcomes with opposite differences must not hide each other.
+    // The absolute values are added. Otherwise, opposite differences of two outcomes would cancel each other.
     found.difference += Math.abs(Number(records) - Number(booked));
     minutes.set(at, found);
   }

@@ -83,7 +83,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     logger.info({ replay: state.replayId, phase: state.phase, refusal: state.refusal }, 'replay');
   }
 
-  /** Stops filling. If the replay reads `events.raw`, this also removes its outcomes and its state. */
+  /** Stops filling. If the replay reads `events.raw`, also removes the outcomes and the state of the replay. */
   const clear = ({ from }: ReplayRequest): Promise<void> => (from === 'raw' ? filling.clear() : filling.stop());
 
   async function create(replay: Replay): Promise<void> {

@@ -88,7 +88,7 @@ function between(from: string, to: string | undefined, zone: string, nowMs: numb
   return { value: { zone, fromMs, toMs } };
 }
 
-/** The end of an ISO 8601 time with an offset, such as `Z`, `+02:00` or `-05`. `PlainDateTime` would ignore the offset. */
+/** Matches an ISO 8601 time that ends with an offset, such as `Z`, `+02:00` or `-05`. `PlainDateTime` would silently ignore the offset. */
 const OFFSET = /[T ].*(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)$/i;
 
 /**

@@ -88,7 +88,7 @@ export function createTurns(runningMax: number, what = 'reports'): TakeTurn {
     const [start] = starts;
     if (start === undefined) return;
     remove(siteId, start);
-    // Deleting the site and adding it again puts it behind the others.
+    // A site that is deleted from the map and added again comes after all other sites.
     if (waiting.delete(siteId)) waiting.set(siteId, starts);
     running += 1;
     start();

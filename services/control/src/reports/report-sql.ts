@@ -186,7 +186,10 @@ export function nameOfText(by: Dimension | undefined): ReportParts['begunName'] 
 export function countVisitors(key: string, isEstimate = false): string {
   return `${isEstimate ? 'uniqCombined64If(17)' : 'uniqExactIf'}(${key}, ${key} != ${NO_KEY})`;
 }
-/** Both constants have all columns of `Counts` (report-metrics.ts). `COUNT_HITS` has 0 for the counts of visits, `COUNT_VISITS` for those of rows. */
+/**
+ * Both constants have all columns of `Counts` (report-metrics.ts). In `COUNT_HITS`, the counts of visits are 0. In `COUNT_VISITS`,
+ * the counts of rows are 0.
+ */
 export const COUNT_HITS =
   `${countVisitors('hit.visitor_key')} AS visitors, 0 AS visits, countIf(type = 'pageview') AS pageviews,\n` +
   "    countIf(type = 'event') AS events, 0 AS bounces, 0 AS seconds, 0 AS views";

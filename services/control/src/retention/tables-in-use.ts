@@ -15,7 +15,7 @@ export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' |
   return rests && pendingWish(replay) === undefined ? undefined : 'replay';
 }
 
-/** Whether an erasure or an expiry deletes rows now. While it does, a raw offset (docs/glossary.md) can be stored twice. */
+/** Whether an erasure or an expiry deletes rows now. During the deletion, a raw offset (docs/glossary.md) can be stored twice. */
 export function isRemovingRows(registry: Registry): boolean {
   return registry.expiry()?.phase === 'deleting' || registry.erasures().some(({ phase }) => phase === 'deleting');
 }

@@ -122,8 +122,8 @@ export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<R
 }
 
 /**
- * Whether an erasure of a removed site with this ID has not ended yet. Until then, the ID cannot be used again: a new site must begin
- * without old records and without old idempotency keys.
+ * Whether an erasure of a removed site with this ID has not ended yet. Until the erasure has ended, the ID cannot be used again: a new site must
+ * begin without old records and without old idempotency keys.
  */
 function isBeingErased({ registry }: AdminDeps, siteId: string): boolean {
   return registry.erasures().some((one) => one.siteId === siteId && one.whole && one.phase !== 'done');

@@ -13,7 +13,7 @@ const PARAMS_LEVELS_MAX = 32;
 /** The number of statements that run at once. Further statements wait. */
 export const SQL_AT_ONCE = 4;
 
-/** Runs a query. The analytics store enforces that it only reads, and limits its time and size (see `Analytics.userQuery`). */
+/** Runs a query. The analytics store makes sure that the query only reads, and limits its time and size (see `Analytics.userQuery`). */
 export async function sql(
   { tables, takeSqlTurn }: AdminDeps,
   { body, context }: AdminRequest<SqlQuery>,

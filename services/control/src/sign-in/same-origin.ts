@@ -3,9 +3,10 @@ import type { IncomingMessage } from 'node:http';
 const READS = ['GET', 'HEAD'];
 
 /**
- * Whether a page of this Weir sent the request, or a person typed its address. The decision uses headers that browsers set themselves and that pages
- * cannot change. A GET or HEAD without these headers counts as the same origin, although a page of another origin can cause it over HTTP. Any other
- * request without these headers counts as another origin, because every browser that Weir supports sends at least one of them with it.
+ * Whether a page of this Weir sent the request, or a person typed its address. The decision uses headers that browsers set themselves and that
+ * pages cannot change. A GET or HEAD without these headers counts as the same origin, although a page of another origin can cause such a
+ * request over HTTP. Any other request without these headers counts as another origin, because every browser that Weir supports sends at least
+ * one of these headers with it.
  */
 export function isSameOrigin(request: IncomingMessage): boolean {
   const { headers, method = '' } = request;

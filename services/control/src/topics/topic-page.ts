@@ -101,7 +101,8 @@ export async function readTopicPage(
 }
 
 async function readAhead(eventLog: EventLog, topic: string, source: Source): Promise<void> {
-  // A read of the embedded log blocks the process. The gateway, which can be in the same process, answers its requests first.
+  // A read of the embedded log blocks the process. So before each read, the gateway, which can be in the same process,
+  // answers the requests that wait.
   await nextTurn();
   const records = await eventLog.read(topic, source.partition, source.next, source.readBytes);
   source.ahead = copyUpTo(records, source.end, source.readBytes);

@@ -98,8 +98,8 @@ export async function removeOldSlots(
 ): Promise<number> {
   const current = `SELECT max(build) FROM visit_days WHERE site_id = '${siteId}' GROUP BY day`;
   const hourAgo = (clock() - HOUR_MS) * 1000;
-  // A build counts as one of the future only if its number, which is a time, is higher than this: clocks of other processes can be ahead by up to an
-  // hour.
+  // The number of a build is a time. Clocks of other processes can be ahead by up to an hour. So a build counts as one of the future only if its
+  // number is more than an hour ahead.
   const inAnHour = (clock() + HOUR_MS) * 1000;
   const replacedLately = `SELECT day FROM visit_days WHERE site_id = '${siteId}' GROUP BY day HAVING max(build) BETWEEN ${hourAgo} AND ${inAnHour}`;
   const notCurrent = `site_id = '${siteId}' AND build NOT IN (${current})`;

@@ -14,8 +14,8 @@ export function jsonText(text: string): string {
 const ANYTHING = /^/;
 
 /**
- * Returns the same text, which then needs less memory if it is cached: V8 keeps a concatenation as a tree of its parts, until, for example, a regular
- * expression reads it.
+ * Returns the same text in a form that needs less memory in a cache. V8 keeps a concatenation as a tree of its parts until, for example, a
+ * regular expression reads it.
  */
 export function flat(text: string): string {
   ANYTHING.test(text);

@@ -2,9 +2,10 @@ import { type CampaignTags, LATER_UTM_TAG_NAMES } from '@weir/domain/acquisition
 import { jsonText } from './json-text.ts';
 
 /**
- * Later tags are UTM tags that were added after the first version of the column list (LATER_UTM_TAGS). They are the last columns of a row, because a
- * new version of the list adds columns only at the end. `joinLaterTags` puts them there. Until then, their values follow the encoded attributes of a
- * visit, each after this separator, which an encoded JSON value never contains. The state of a visit is stored in this form too.
+ * Later tags are UTM tags that were added after the first version of the column list (LATER_UTM_TAGS). They are the last columns of a row,
+ * because a new version of the list adds columns only at the end. `joinLaterTags` puts them there. Before this step, their values follow the
+ * encoded attributes of a visit. Each value comes after this separator, which an encoded JSON value never contains. The state of a visit is
+ * stored in this form too.
  */
 const SEPARATOR = '\t';
 

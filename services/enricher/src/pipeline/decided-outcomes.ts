@@ -4,8 +4,8 @@ import { GROUP_ENRICHER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { EventLog, PartitionPosition, StoredRecord } from '@weir/ports/event-log';
 
 /**
- * For a raw offset (an offset in `events.raw`): true if its outcome in `events.enriched` is `duplicate`. An offset is missing if the
- * log does not have its outcome, for example because retention has removed it.
+ * The key is a raw offset (an offset in `events.raw`). The value is true if the outcome in `events.enriched` is `duplicate`. If the log does not
+ * have the outcome of an offset, for example because retention has removed it, the map has no entry for this offset.
  */
 export type Decided = ReadonlyMap<number, boolean>;
 

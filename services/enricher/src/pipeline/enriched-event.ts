@@ -52,8 +52,8 @@ export interface DecodedEvent {
   readonly properties: JsonObject | undefined;
   readonly identity: Identity | undefined;
   /**
-   * What the gateway has found out about the signature of a browser's identify: `signed` (valid) or `refused` (not valid, and the site requires one).
-   * Undefined in all other cases (`IdentityProof` has the list).
+   * The result of the gateway's check of the signature of a browser's identify: `signed` (valid) or `refused` (not valid, and the site requires
+   * one). Undefined in all other cases (`IdentityProof` has the list).
    */
   readonly identityProof: IdentityProof;
 
@@ -150,7 +150,7 @@ export interface EnrichedEvent extends DecodedEvent {
 }
 
 /**
- * What the row encoder sees of an event. The client IP is left out, so that no column can contain it (docs/api.md: the address
+ * The part of an event that the row encoder can read. The client IP is left out, so that no column can contain it (docs/api.md: the address
  * never reaches ClickHouse).
  */
 export type StoredEvent = Omit<EnrichedEvent, 'ip' | 'sealedIp'>;

@@ -7,8 +7,8 @@ import { readSessions, sessionAt } from '../session/visitor-sessions.ts';
 const DAY_MS = 24 * 3600_000;
 
 /**
- * Computes the visitor ID of a hit that was sent without one (cookieless mode). The ID changes at midnight UTC. A visit that began before midnight
- * keeps its ID until the visitor has been idle for 30 minutes, or until 04:00.
+ * Computes the visitor ID of a hit that was sent without one (cookieless mode). The ID changes at midnight UTC. A visitor whose visit began before
+ * midnight keeps the ID for this visit, until the visitor has been idle for 30 minutes, but not after 04:00 UTC.
  */
 export const putVisitor: Step = {
   name: 'put-visitor',

@@ -14,7 +14,7 @@ const FIRST_PRODUCT = /^([a-z][a-z0-9_.! -]{0,40}?)(?:[/;]|\s*\(|$)/i;
 const COMPATIBLE = /compatible; *([a-z][\w.!'-]*(?: [a-z][\w.!'-]*)*)/gi;
 /** Matches the product tokens, for example `zgrab` in `Mozilla/5.0 zgrab/0.x`. Only the last word needs no version. */
 const PRODUCT = /[a-z][\w.!-]*(?=\/)|[a-z][a-z_.!-]+(?= \(|$)/gi;
-/** Names that the user agents of browsers have too. */
+/** Names that the user agents of browsers have too, so they do not name a bot. */
 const ORDINARY =
   /^(?:Mozilla|AppleWebKit|WebKit|KHTML|Chrom(?:e|ium)|CriOS|Safari|Version|Mobile|Gecko|Firefox|FxiOS|Edg(?:e|A|iOS)?|OPR|Opera|Presto|MSIE|Trident|Konqueror|SamsungBrowser|Build|Ubuntu|Fedora|Debian|SUSE|Windows|Linux|Android|CFNetwork|Darwin|like|U)$/i;
 

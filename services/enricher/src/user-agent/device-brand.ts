@@ -5,7 +5,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map(
     .map((name) => [name.toLowerCase(), name]),
 );
 
-/** Other names that ua-parser-js copies from the user agent. */
+/** Names that ua-parser-js copies from the user agent, and the names that replace them. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['Facebook', 'Meta'],
   ['LGE', 'LG'],

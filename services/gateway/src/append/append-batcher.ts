@@ -171,7 +171,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     if (failed.length > 0) await fail(failed, outcomes);
   }
 
-  /** Confirms the claims of stored records. Until then, `holders` remembers their keys. */
+  /** Confirms the claims of stored records. Until the claims are confirmed, `holders` remembers their keys. */
   async function confirm(stored: readonly WaitingAppend[]): Promise<void> {
     await keyClaims.confirm(claimsOf(stored));
     for (const append of stored) if (isHolder(append)) holders.delete(append.holderKey);

@@ -31,7 +31,7 @@ export function createReplies(endpoint: Endpoint, count: CountReply, disk?: Disk
   const exposed: readonly string[] = endpoint === 'collect' ? rawHeaders(EXPOSE_RETRY_AFTER) : [];
   const retryAfter = (seconds: number): string[] => ['Retry-After', String(seconds), ...exposed];
 
-  // `headersSent` is true if the client ended the connection within the body: refused-requests.ts has then answered already,
+  // `headersSent` is true if the client has ended the connection before the end of the body: refused-requests.ts has then answered already,
   // although the route is still working.
   const json = (response: ServerResponse, status: number, body: string, headers: readonly string[]): void => {
     if (response.headersSent) return;

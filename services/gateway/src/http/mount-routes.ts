@@ -66,7 +66,7 @@ const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete', OP
 function refuseWith(paths: ReadonlyMap<string, PathReplies>, other: Replies): Refuse {
   return ({ response, path, status, message }) => {
     const { replies, allow } = paths.get(withoutSlash(path)) ?? { replies: other, allow: undefined };
-    // An empty `path` means that the path of the request is unknown. It can be a collect hit, so the browser must be able to read the answer.
+    // An empty `path` means that the path is unknown. The request can be a collect hit, so the browser must be able to read the answer.
     const headers = path === '' ? rawHeaders(ALLOW_ORIGIN) : [];
     if (status !== 405) replies.error(response, status, message, headers);
     else if (allow === undefined) replies.error(response, 400, message, headers);
@@ -85,7 +85,7 @@ export function methodNotAllowed(allow: string, replies: Replies): RequestHandle
   };
 }
 
-/** Answers requests that Express cannot read with 400. Answers a bug with 500: a bug in one request must not end the process. */
+/** Answers 400 if Express cannot read the request, and 500 after a bug. A bug in one request must not end the process. */
 function answerFailure(
   { logger }: MountDeps,
   metrics: GatewayMetrics,

@@ -46,8 +46,8 @@ export function archiveOf({ archive }: Pick<ArchiveFillDeps, 'archive'>): Object
 
 /**
  * Fills the shadow tables (docs/glossary.md) from the archive with the rows that are not replayed from the topic. Reads one run (segments without a
- * gap) after the other. The code of the live writer reads a run, so it inserts each row exactly once. The commits of this writer are stored in the
- * state of the replay. Resolves with the new state when all runs are read, or with undefined when the work must stop before that.
+ * gap) after the other. A run is read by the code of the live writer, which inserts each row exactly once. The commits of this writer are stored in
+ * the state of the replay. Resolves with the new state when all runs are read, or with undefined when the work must stop before that.
  */
 export async function fillFromArchive(
   deps: ArchiveFillDeps,

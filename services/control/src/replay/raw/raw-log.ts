@@ -49,8 +49,8 @@ export function createRawLog(deps: RawLogDeps): EventLog {
   }
 
   /**
-   * Removes the bytes of a record that the live enricher made a dead letter of, and that was redriven (redriven-rows.ts). Without bytes, the record
-   * becomes a dead letter in the replay too. The writer of the replay then stores the dead letter of the live tables instead.
+   * If a record became a dead letter in the live enricher and was redriven, removes the bytes of the record (redriven-rows.ts). Without bytes, the
+   * record becomes a dead letter in the replay too. The writer of the replay then stores the dead letter of the live tables instead.
    */
   const hidden = (partition: number, record: StoredRecord): StoredRecord =>
     redriven.isHidden(eventLog.logId, partition, record.offset) ? { ...record, value: NO_BYTES } : record;

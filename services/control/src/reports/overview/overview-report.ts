@@ -153,7 +153,10 @@ function byZone(sites: readonly Site[]): ReadonlyMap<string, readonly Site[]> {
   return zones;
 }
 
-/** The key of a row in the map `found`: the site, and what the row counts. This is the period (`now`), the period before, or a bucket (its start). */
+/**
+ * The key of a row in the map `found`. It has the site, and `now` (the row counts the period), `before` (the period
+ * before), or the start of a bucket.
+ */
 function textOf({ site_id, is_before, is_total, bucket }: Readonly<Record<string, unknown>>): string {
   const part = Number(is_before) === 1 ? 'before' : Number(is_total) === 1 ? 'now' : startOfKey(Number(bucket));
   return `${site_id} ${part}`;

@@ -19,7 +19,7 @@ import { dayOf, EXPIRED, hoursOf, movedHours, UNSTAMPED } from './visit-rows.ts'
 export interface PeriodFacts {
   /**
    * The facts of the days near the period. For the kind `moved`, the field `late` is the number of rows of `moved_hours` on this day. The kinds
-   * `expired` and `unstamped` say that the site has such a row on any day.
+   * `expired` and `unstamped` say that the site has at least one such row, on any day.
    */
   readonly days: readonly DayFact[];
   /**

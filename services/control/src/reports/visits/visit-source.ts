@@ -67,9 +67,9 @@ LIMIT 1`;
 }
 
 /**
- * A report gets the moved sessions (docs/glossary.md) near its period as parameters, which ClickHouse limits to 128 KiB each. Instead, the statement
- * of the report finds the sessions itself in three cases: `moved_hours` has more than `MOVED_MAX` rows near the period, more than `MOVED_MAX`
- * sessions have moved, or `movedFragments` returns more than `FRAGMENTS_MAX` rows.
+ * A report gets the moved sessions (docs/glossary.md) near its period as parameters, which ClickHouse limits to 128 KiB each. If there are too
+ * many, the statement of the report finds these sessions itself. There are too many in three cases: `moved_hours` has more than `MOVED_MAX` rows
+ * near the period, more than `MOVED_MAX` sessions have moved, or `movedFragments` returns more than `FRAGMENTS_MAX` rows.
  */
 const MOVED_MAX = 3_000;
 const FRAGMENTS_MAX = 20_000;
