@@ -35,7 +35,7 @@ export function doWritersPause(registry: Registry): boolean {
 
 /**
  * Stores a new erasure and its tombstones (docs/glossary.md). Once the promise has resolved, the erasure is certain to be carried out later, even
- * after a crash. Resolves with undefined, and stores nothing, if too many erasures wait or run. Call it within `runExclusive`.
+ * after a crash. Resolves with undefined, and stores nothing, if too many erasures wait or run. Call it within `AdminDeps.runExclusive`.
  */
 export async function requestErasure(deps: AdminDeps, request: ErasureRequest): Promise<Erasure | undefined> {
   const { registry, clock, randomBytes } = deps;

@@ -72,9 +72,9 @@ export function createReportQueue<Answer>(clock: () => number, runningMax = RUNN
 export type TakeTurn = <T>(siteId: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Runs at most `runningMax` tasks at once. The sites with waiting tasks take turns, so that one site cannot delay the other sites. A waiting task is
- * removed when its signal aborts. Rejects with `analytics_unavailable` if too many tasks of the site, or of all sites, wait. `siteId` is empty for
- * tasks that belong to no site. `what`: the name of the tasks in the error message.
+ * Returns a function that runs tasks, at most `runningMax` at once. The sites with waiting tasks take turns, so that one site cannot delay the
+ * other sites. A waiting task is removed when its signal aborts. A call rejects with `analytics_unavailable` if too many tasks of the site, or of
+ * all sites, wait. `siteId` is empty for tasks that belong to no site. `what`: the name of the tasks in the error message.
  */
 export function createTurns(runningMax: number, what = 'reports'): TakeTurn {
   const waiting = new Map<string, Set<() => void>>();

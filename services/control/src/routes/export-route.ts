@@ -9,7 +9,10 @@ import type { AdminRequest } from '../http/admin-route.ts';
 import type { StreamReply } from '../http/send-stream.ts';
 import { EXPORT_PARAMETERS, readQuery } from '../reports/read-query.ts';
 
-/** The maximum number of exports at the same time. Each uses a thread and up to 2 GiB of memory in ClickHouse, which reports need too. */
+/**
+ * The maximum number of exports at the same time. Each occupies one of ClickHouse's concurrent statements and up to 2 GiB of
+ * memory. Reports need both.
+ */
 export const EXPORTS_MAX = 2;
 const RETRY_AFTER_SECONDS = 30;
 

@@ -27,10 +27,7 @@ export async function geoSignature(path: string): Promise<string> {
   return parts.join('|');
 }
 
-/**
- * Reads the files, and selects the most detailed file for each address family. Throws if a file is damaged, or if no file has
- * locations.
- */
+/** Reads the files, and selects the most detailed file for each address family. Rejects if a file is damaged, or if no file has locations. */
 export async function readGeoFiles(path: string): Promise<GeoFiles> {
   const paths = await geoPaths(path);
   const files: MmdbFile[] = [];

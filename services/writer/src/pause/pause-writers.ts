@@ -37,10 +37,10 @@ export async function nextSwap(deps: PauseDeps): Promise<number> {
 
 /**
  * Asks the writers of all partitions to pause for this swap or backup. Resolves with their positions when all have paused. Nothing is then inserted
- * into the live tables until `resumeWriters`, even if writers crash. If the writers have not paused within `limitMs` after the request, the function
- * ends the pause, and the result is `late`. Throws `RangeError` if this pause is over, if a later one was requested, or if the writers pause for
- * another owner. Two owners can take the same number at the same time: one of them gets this error. After a rejection (`event_log_unavailable`) or a
- * crash, the writers may stay paused: call `pauseWriters` again with the same number, or call `resumeWriters`.
+ * into the live tables until `resumeWriters`, even if writers crash. If the writers have not paused within `limitMs` after the request, the
+ * function ends the pause, and the result is `late`. Rejects with `RangeError` if this pause is over, if a later one was requested, or if the
+ * writers pause for another owner. Two owners can take the same number at the same time: one of them gets this error. After a rejection
+ * (`event_log_unavailable`) or a crash, the writers may stay paused: call `pauseWriters` again with the same number, or call `resumeWriters`.
  */
 export async function pauseWriters(
   deps: PauseDeps,
