@@ -1,6 +1,5 @@
 import { abortable } from '@weir/runtime/abortable';
 
-/** A call that asks a question. */
 export interface Asking {
   /** Aborts when the caller no longer needs the answer. */
   readonly signal: AbortSignal;

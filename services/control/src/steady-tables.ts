@@ -7,7 +7,6 @@ import { createJoinedWork, createSharedWork, type SharedAnswer } from './joined-
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
 type QueryParams = Readonly<Record<string, unknown>>;
 type QueryAnswer = ReturnType<Analytics['userQuery']>;
-/** The tables for a report. */
 export interface ReportTables extends Pick<Analytics, 'userQuery'> {
   /**
    * Like `userQuery`. But if the same query with the same `version` was begun less than `SHARED_ANSWER_MS` ago, it resolves with the answer of that

@@ -3,7 +3,7 @@ import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 
-/** What is wrong in a raw partition. */
+/** The faults of a raw partition: missing and repeated raw offsets. */
 export interface Unbalanced {
   readonly missing: number;
   readonly repeated: number;

@@ -8,7 +8,7 @@ import type { ImportTerm } from './import-term.ts';
 export interface ImportElectionDeps {
   readonly eventLog: Pick<EventLog, 'consume'>;
   readonly clock: () => number;
-  /** Reports a failure of the election that is retried. */
+  /** Called with the error when the election fails. The election is then retried. */
   readonly onError: (error: unknown) => void;
 }
 

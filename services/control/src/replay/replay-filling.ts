@@ -16,7 +16,6 @@ export interface FillingDeps extends FillerDeps {
 export interface Filling {
   /** Starts the writer if it does not run. `ends`: for each partition, the raw offset (docs/glossary.md) at which the writer stops (exclusive). */
   keepRunning(replay: Replay, state: ReplayState, ends: readonly number[]): Promise<void>;
-  /** The gate of this replay. */
   gate(replay: Replay): ReplayGate;
   /** Waits until this number of records may be copied. Resolves with false if the signal aborts. */
   pass(replay: Replay, records: number, signal: AbortSignal): Promise<boolean>;

@@ -12,7 +12,7 @@ export interface Session {
 }
 
 export interface SigningKey {
-  /** The secret of the registry, hex. */
+  /** The secret that signs sessions, from the registry, hex. */
   readonly secret: string;
   /** SHA-256 of the token that was used to sign in, hex. A session therefore ends when its token changes. */
   readonly tokenHash: string;

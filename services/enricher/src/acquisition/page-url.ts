@@ -5,7 +5,6 @@ import { cachedByCut } from '../encoding/cached-by-cut.ts';
 import { jsonText } from '../encoding/json-text.ts';
 import { cutUrl, type QueryCut } from './query-cut.ts';
 
-/** A parsed page URL. */
 export interface PageUrl {
   /** The encoded column `url`: the URL without its fragment, and only with the query parameters that the site keeps. */
   readonly urlJson: string;

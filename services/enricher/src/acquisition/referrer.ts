@@ -7,7 +7,6 @@ import { attribute, type Origin } from './classify-traffic.ts';
 import { domainOf } from './host-domain.ts';
 import { cutUrl, type QueryCut } from './query-cut.ts';
 
-/** A parsed referrer. */
 export interface Referrer extends Origin {
   /** The encoded column `referrer`. */
   readonly json: string;

@@ -12,7 +12,7 @@ import {
 /** A bot has no browser. Otherwise Googlebot would count as Chrome on Android. */
 const BOT_COLUMNS: UserAgentColumns = toUserAgentColumns({ ...EMPTY_USER_AGENT, deviceType: 'bot' });
 
-/** Fills in browser, operating system and device. Runs after `put-bot`. */
+/** Fills in browser, operating system and device. Runs after `put-bot`, because a bot gets other values. */
 export function createPutUserAgent(agents: UserAgents): Step {
   return {
     name: 'put-user-agent',

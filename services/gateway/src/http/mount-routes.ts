@@ -7,7 +7,7 @@ import { ALLOW_ORIGIN, rawHeaders } from './cors.ts';
 import { createReplies, type Endpoint, type Replies } from './gateway-reply.ts';
 import type { Handle, Route } from './route.ts';
 
-/** What all routes need. */
+/** The dependencies that all routes need. */
 export type MountDeps = Pick<IngestDeps, 'logger' | 'disk' | 'routers'>;
 
 /** How errors of one path are answered. */

@@ -83,7 +83,7 @@ const FRAGMENTS_MAX = 20_000;
  * - a visit continues for more than a day beyond the period (`longStatement`).
  */
 export async function visitSourceOf(scope: AskedScope, analytics: ReportTables, built?: SlotRun): Promise<VisitSource> {
-  // Rows of bots have no stamps.
+  // Rows of bots have no stamps (docs/glossary.md), so they need `sessions`.
   if (scope.withBots) return SESSIONS;
   const source = await likelySourceOf(scope, analytics, await readPeriodFacts(scope, analytics), built);
   if (source.of === 'sessions') return source;
