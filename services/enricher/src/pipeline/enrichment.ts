@@ -23,7 +23,7 @@ export interface Enrichment<Decoded> {
    * first one is processed. Undefined for all other records.
    */
   redriveKey(record: Decoded): FirstSeenKey | undefined;
-  /** The second phase of the steps. */
+  /** The second phase of the steps (step.ts). Returns the row with the outcome of the record. */
   enrich(record: Decoded, batch: ApplyContext): EncodedRow;
 }
 

@@ -1,4 +1,4 @@
-/** A browser based on Chromium. Edge and Opera add `NAME` at the end. */
+/** Matches the engine and the version of a browser based on Chromium. The user agents of Edge and Opera end with `NAME`. */
 const CHROMIUM = 'AppleWebKit\\/[\\d.]+ \\(KHTML, like Gecko\\) Chrome\\/[\\d.]+';
 const NAME = '(?: (?:Edg|EdgA|OPR)\\/[\\d.]+)?';
 const DESKTOP =
