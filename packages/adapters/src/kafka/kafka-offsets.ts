@@ -22,16 +22,9 @@ export function readEdges(
   partitions: readonly number[],
   attempts = ATTEMPTS,
 ): Promise<ReadonlyMap<number, Edges>> {
-  return retried(attempts, async (isRepeated) => {
-    const byLeader = await leadersOf(link, topic, partitions, isRepeated);
-    const [first, end] = await Promise.all([
-      listOffsets(link, topic, byLeader, FIRST),
-      listOffsets(link, topic, byLeader, END),
-    ]);
-    return new Map(
-      partitions.map((partition) => [partition, { first: first.get(partition)!, end: end.get(partition)! }]),
-    );
-  });
+  return retried(attempts, async (isRepeated) =>
+    edgesOf(link, topic, await leadersOf(link, topic, partitions, isRepeated)),
+  );
 }
 
 /**
@@ -43,16 +36,31 @@ export async function readAllEdges(
   topic: string,
   partitions: readonly number[],
 ): Promise<ReadonlyMap<number, Edges & { readonly written?: number }>> {
-  const edges = await readEdges(link, topic, partitions);
-  const ends = await retried(ATTEMPTS, async (isRepeated) =>
-    listOffsets(link, topic, await leadersOf(link, topic, partitions, isRepeated), END, 'replica'),
-  );
-  return new Map(
-    [...edges].map(([partition, found]) => {
-      const written = ends.get(partition)!;
-      return [partition, written > found.end ? { ...found, written } : found];
-    }),
-  );
+  return retried(ATTEMPTS, async (isRepeated) => {
+    const byLeader = await leadersOf(link, topic, partitions, isRepeated);
+    const [edges, ends] = await Promise.all([
+      edgesOf(link, topic, byLeader),
+      listOffsets(link, topic, byLeader, END, 'replica'),
+    ]);
+    return new Map(
+      [...edges].map(([partition, found]) => {
+        const written = ends.get(partition)!;
+        return [partition, written > found.end ? { ...found, written } : found];
+      }),
+    );
+  });
+}
+
+async function edgesOf(
+  link: KafkaLink,
+  topic: string,
+  byLeader: ReadonlyMap<BrokerPlace, readonly number[]>,
+): Promise<ReadonlyMap<number, Edges>> {
+  const [first, end] = await Promise.all([
+    listOffsets(link, topic, byLeader, FIRST),
+    listOffsets(link, topic, byLeader, END),
+  ]);
+  return new Map([...first].map(([partition, offset]) => [partition, { first: offset, end: end.get(partition)! }]));
 }
 
 /**
