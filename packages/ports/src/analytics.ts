@@ -93,7 +93,7 @@ export interface StreamOptions {
   /** A format of ClickHouse. */
   readonly format: 'Parquet' | 'CSVWithNames' | 'JSONEachRow' | 'JSONCompactEachRow';
   readonly secondsMax: number;
-  /** If it aborts before the answer begins, `streamQuery` rejects, and the store cancels the query. */
+  /** If this signal aborts before the answer begins, `streamQuery` rejects, and the store cancels the query. */
   readonly signal?: AbortSignal | undefined;
 }
 

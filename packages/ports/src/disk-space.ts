@@ -1,10 +1,13 @@
 /** The disk of the data folder. */
 export interface DiskSpace {
   /**
-   * One sentence that says why nothing may be written to the disk now; `undefined` while there is enough free space. Returns the
-   * result of the last check, without I/O: call it as often as needed.
+   * Returns one sentence that says why no data may be written to the disk now; `undefined` if there is enough free space. This is the result of
+   * the last check. The call does no I/O, so make it as often as needed.
    */
   shortage(): string | undefined;
-  /** Resolves with the bytes that are free above the reserve. Negative during a shortage. Absent in an object that only knows `shortage`. */
+  /**
+   * Resolves with the free bytes above the reserve (the space that must stay free). The number is negative during a shortage. Objects that
+   * implement only `shortage` do not have this method.
+   */
   room?(): Promise<number>;
 }

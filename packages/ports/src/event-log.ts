@@ -159,8 +159,9 @@ export interface PartitionPosition {
   /** One past the highest offset that consumers can read. */
   readonly end: number;
   /**
-   * One past the highest offset that was written. `undefined` if consumers can read every written record. Consumers will be able to read the records
-   * from `end` on later, or these records will be lost. The outcome of their appends is `unknown`, or the appends have not resolved yet.
+   * One past the highest offset that was written. `undefined` if consumers can read every written record. Consumers can read the records from
+   * `end` up to this offset later, unless the log loses these records. The outcome of their appends is `unknown`, or their appends have not
+   * resolved yet.
    */
   readonly written?: number;
   /** The offset of the group's last commit; `undefined` if there is no commit. */
@@ -178,7 +179,7 @@ export interface LogTable {
    * processes apply it within a second. Rejects with `event_log_unavailable`; the change may still become durable later.
    */
   put(key: string, value: string | undefined): Promise<void>;
-  /** The listener is called for each later change, including those of this process, in log order, before the `put` resolves. */
+  /** The listener is called for each later change, in log order. For a change of this process, it is called before the `put` resolves. */
   onChange(listener: (key: string, value: string | undefined) => void): void;
   /**
    * Call it after this process has read a record. Resolves when this process has applied every change of the table that was made before

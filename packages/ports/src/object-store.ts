@@ -53,6 +53,6 @@ export interface ObjectStore {
 export interface StoredObject {
   readonly name: string;
   readonly bytes: number;
-  /** Unix milliseconds; a copy of an object can have a later time. */
+  /** When the object was stored, in Unix milliseconds. If an operator has copied the objects to another place, this can be the time of the copy. */
   readonly storedAt: number;
 }

@@ -2,7 +2,8 @@ import type { Analytics } from './analytics.ts';
 
 /**
  * The shadow tables: a second, complete set of tables in a database of its own, which a replay fills. Implementation:
- * `packages/adapters/src/clickhouse/clickhouse-shadow.ts`. The methods reject as those of `Analytics` do.
+ * `packages/adapters/src/clickhouse/clickhouse-shadow.ts`. The methods reject with `analytics_unavailable` (a retry may succeed) or
+ * `analytics_refused` (a retry of the same call fails again).
  */
 export interface ShadowTables {
   /** The names of the databases with the live tables and with the shadow tables, for use in SQL. */

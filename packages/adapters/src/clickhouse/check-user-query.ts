@@ -36,8 +36,9 @@ const FUNCTIONS_FORBIDDEN = new Set(
  */
 const DATABASE_OF_FILES = 'default';
 /**
- * Matches the beginning of names of table functions that read data from outside of the store, run a program, or bypass the rule for `system`. The
- * check refuses such a name before a parenthesis. `URLHash`, `URLHierarchy` and `URLPathHierarchy` are allowed: they are harmless scalar functions.
+ * Matches the beginning of the names of table functions that read data from outside of the store, run a program, or can read tables of `system`
+ * that the check refuses. The check refuses such a name before a parenthesis. `URLHash`, `URLHierarchy` and `URLPathHierarchy` are allowed: they
+ * are harmless scalar functions.
  */
 const TABLE_FUNCTIONS_FORBIDDEN =
   /^(?:url(?!hash|hierarchy|pathhierarchy)|s3|gcs|oss|cosn|hdfs|azureblobstorage|iceberg|deltalake|hudi|paimon|remote|cluster|mysql|postgresql|mongodb|redis|sqlite|odbc|jdbc|ytsaurus|arrowflight|executable|python|input|file|merge|loop|mergetree|timeseries|prometheus|kafka|nats|rabbitmq|eval|arrowstream|dictionary|viewexplain)/;

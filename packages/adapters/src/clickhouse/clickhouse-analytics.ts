@@ -29,7 +29,7 @@ export interface ClickhouseAnalyticsConfig {
   readonly migrationsDir: string;
   /** How long a request waits for its answer. Does not apply to `streamQuery`. Default: 120 s. */
   readonly requestTimeoutMs?: number;
-  /** See `MigrateConfig`. */
+  /** Called before each migration of a database that exists. Not called for a new database. */
   readonly onMigration?: (step: MigrationStep) => void;
 }
 

@@ -2,8 +2,8 @@
 const VERSION_MIN = '25.8';
 /**
  * The minimum number of tokens that a table must remember (`non_replicated_deduplication_window` in schemas/clickhouse). When a process fails,
- * another process repeats its last insert. Until then, other processes can make at most a tenth of this number of inserts, so the table still has the
- * token of the repeated insert.
+ * another process repeats its last insert, and the table must still have the token of this insert. With 4 partitions that insert every 250 ms, a
+ * table remembers a token for 10 minutes (docs/decisions/0006).
  */
 const WINDOW_MIN = 10_000;
 const OWN_TABLES = ['schema_migrations'];

@@ -74,9 +74,10 @@ export function statementError(error: unknown): DependencyError {
 }
 
 /**
- * Translates the error of a user's query or of a report. The result is `analytics_unavailable` if ClickHouse did not answer, a quota is used up, or
- * ClickHouse is the cause (`STORE_AT_FAULT`). Otherwise it is `analytics_refused`, for example after invalid SQL, an exceeded limit or a missing
- * permission. `isReport`: Weir wrote the statement.
+ * Translates the error of a user's query or of a report. The result is `analytics_refused` if the query is the cause, for example invalid SQL,
+ * an exceeded limit or a missing permission. The result is `analytics_unavailable` if ClickHouse did not answer, a quota is used up, or
+ * ClickHouse is the cause (most codes of `STORE_AT_FAULT`). `isReport`: Weir wrote the query. Then an unknown table or a missing permission
+ * gives `analytics_unavailable` (see `TABLES_NOT_READY`).
  */
 export function userQueryError(error: unknown, isReport: boolean): DependencyError {
   const code = clickhouseCode(error);

@@ -1,6 +1,6 @@
 /**
- * A property or trait that looks like a date stays a string. The view `profiles` needs the settings when it is read, and has them itself, but newer
- * servers ignore the settings of a view in a read-only query.
+ * With these settings, a property or trait that looks like a date stays a string. The definition of the view `profiles` contains them, but newer
+ * servers ignore the settings of a view in a read-only query. So Weir's connections have these settings too.
  */
 export const DATES_STAY_TEXTS = { input_format_try_infer_dates: 0, input_format_try_infer_datetimes: 0 } as const;
 

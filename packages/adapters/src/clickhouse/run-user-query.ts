@@ -19,8 +19,8 @@ const PARAMS_MAX = 100;
 const PARAMS_IN_URL_CHARS_MAX = 4_000;
 
 /**
- * The limit of an answer is the 32nd part of the heap, because the heap contains each answer several times: as text, as values, and as the text of
- * Weir's own answer. With a small heap, the process would otherwise run out of memory.
+ * An answer has at most one 32nd of the size limit of the heap, because the heap contains each answer several times: as text, as values, and as
+ * the text of Weir's own answer. Without this limit, a process with a small heap would run out of memory.
  */
 const HEAP_PART = 32;
 const RESULT_BYTES_MAX = Math.min(

@@ -32,7 +32,10 @@ const STREAM_SETTINGS = {
   date_time_output_format: 'iso',
 } as const satisfies ClickHouseSettings;
 
-/** See `Analytics.streamQuery`. The timeout of `client` must exceed `secondsMax`, because a query that sorts or groups answers only at its end. */
+/**
+ * Implements `Analytics.streamQuery` (packages/ports/src/analytics.ts). The timeout of `client` must exceed `secondsMax`, because a query that
+ * sorts or groups answers only at its end.
+ */
 export async function streamQuery(
   client: ClickHouseClient,
   query: string,

@@ -22,7 +22,7 @@ export function kafkaCompression(name: KafkaCompressionName): KafkaCompression {
   return COMPRESSIONS[name];
 }
 
-/** Adds LZ4 to kafkajs, which supports only gzip. Topics can contain LZ4 records of another process, whatever this process uses for its appends. */
+/** Adds LZ4 to kafkajs, which supports only gzip. Other processes can have appended LZ4 records, even if this process does not append with LZ4. */
 export function readLz4Too(): void {
   kafkajs.CompressionCodecs[kafkajs.CompressionTypes.LZ4] = () => ({
     compress: ({ buffer }: { readonly buffer: Buffer }) => compressFrame(buffer),

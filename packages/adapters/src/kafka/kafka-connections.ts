@@ -10,8 +10,8 @@ import { brokerErrorType, rootCause } from './kafka-errors.ts';
  */
 export interface KafkaConnections<T> {
   /**
-   * Connects if necessary and runs `work`. Rejects with kafkajs's error, or if the call takes longer than the time limit that `timeouts` give, plus
-   * `patienceMs`. After a transport error, the next call opens new connections.
+   * Connects if necessary and runs `work`. Rejects with kafkajs's error, or after a time limit: twice the connection timeout plus three times
+   * the request timeout (`timeouts`) plus `patienceMs`. After a transport error, the next call opens new connections.
    */
   run<R>(work: (opened: T) => Promise<R>, patienceMs?: number): Promise<R>;
   /** Resolves when all sockets are closed, also those of connections that were replaced. */

@@ -12,7 +12,10 @@ export interface DeletedTopicsOptions {
   hasHadRecords(topic: string): Promise<boolean>;
 }
 
-/** Number of metadata requests, and the pause between them. While a new log is created, a broker may report only some of its topics. */
+/**
+ * The number of metadata requests, and the pause between two of them. The requests are repeated because a broker may report only some topics of
+ * a log while the log is being created.
+ */
 const ATTEMPTS = 30;
 const PAUSE_MS = 100;
 const WHAT_TO_DO = 'What to do: docs/operations.md, "A topic was deleted"';

@@ -43,11 +43,14 @@ export interface KafkaEventLogConfig extends KafkaAddress {
 }
 
 export interface KafkaEventLog extends EventLog {
-  /** Compares the topics with topics.json. Call it every minute. Rejects as `KafkaTopics.drift` does. */
+  /**
+   * Compares the topics with topics.json. Call it every minute. Rejects with `event_log_unavailable`, or with `event_log_damaged` if a topic is
+   * missing, or if `events.raw` was deleted and created again (see `refuseReplacedTopic`).
+   */
   drift(): Promise<readonly TopicDrift[]>;
   /**
-   * Rejects with `event_log_damaged` if `events.raw` was deleted and created again. All later appends to it are then refused. Rejects with
-   * `event_log_unavailable` if the brokers do not answer. `drift` also does this check.
+   * Rejects with `event_log_damaged` if `events.raw` was deleted and created again. This process then refuses all later appends to `events.raw`.
+   * Rejects with `event_log_unavailable` if the brokers do not answer.
    */
   refuseReplacedTopic(): Promise<void>;
 }
@@ -224,8 +227,8 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
 export const APPEND_DEADLINE_MS = 1700;
 const REPLICATION_TIMEOUT_MS = 1000;
 /**
- * Limits of the enricher's appends, for which no HTTP client waits. The deadline is long: if an append were abandoned while a busy broker still
- * works on it, the enricher would repeat it and add to the load.
+ * Limits of the appends to `events.enriched` and `events.replayed`, for which no HTTP client waits. The deadline is long: if an append were
+ * abandoned while a busy broker still works on it, the caller would repeat the append and add to the load.
  */
 const BACKGROUND = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
 

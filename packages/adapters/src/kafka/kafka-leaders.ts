@@ -32,10 +32,10 @@ export async function awaitLeaders(
 }
 
 /**
- * Resolves when, for each topic, one broker that leads partitions of it answers. Ignores partitions without a leader, which `drift` (kafka-topics.ts)
- * reports, and other brokers that hang. Otherwise one lost broker would make every process unready. First uses the metadata that the link has, and
- * requests new ones without waiting, because the broker that gets the metadata request can be the one that hangs. If this fails, waits for new
- * metadata and tries once more.
+ * Resolves when, for each topic, at least one broker that leads partitions of the topic answers. Partitions without a leader are ignored
+ * (`drift` in kafka-topics.ts reports them), and so are other brokers that hang: otherwise one lost broker would make every process unready. The
+ * first attempt uses the last metadata of the link and requests new metadata without waiting, because the broker that gets this request can
+ * hang. If the first attempt fails, a second one waits for new metadata.
  */
 export async function ping(link: KafkaLink, topics: readonly string[]): Promise<void> {
   link.refreshLeaders();

@@ -83,7 +83,10 @@ export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boo
   }
 }
 
-/** Resolves with the offset of the first record of each partition that was appended at or after `timeMs`; `undefined` if there is none. */
+/**
+ * Resolves, for each partition, with the offset of the first record that was appended at or after `timeMs`; `undefined` if there is no such
+ * record.
+ */
 export async function readOffsetsAtTime(
   link: KafkaLink,
   topic: string,
@@ -163,7 +166,7 @@ async function listOffsets(
   return new Map((await Promise.all(requests)).flat());
 }
 
-/** kafkajs's error says only that records were not deleted. It contains an error for each partition, with the reason. */
+/** Returns the error of one partition, which contains the reason. kafkajs's own error says only that records were not deleted. */
 function errorOfPartition(error: unknown): unknown {
   const { partitions = [] } = error as { readonly partitions?: readonly { readonly error?: unknown }[] };
   return partitions.find((partition) => partition.error != null)?.error ?? error;

@@ -157,7 +157,10 @@ export async function createBroker(kafka: Kafka, { nodeId, host, port }: BrokerP
   return pool.createBroker({ logger: pool.rootLogger, connectionPool, nodeId });
 }
 
-/** Makes `findConnectedBroker` prefer a broker with an open connection. If its SASL session ends soon, kafkajs authenticates it again. */
+/**
+ * Makes `findConnectedBroker` prefer a broker with an open connection. If the SASL session of this connection ends soon, kafkajs authenticates
+ * again.
+ */
 function useOpenConnections(cluster: Cluster): void {
   const pool = brokerPoolOf(cluster);
   const findConnectedBroker = pool.findConnectedBroker.bind(pool);

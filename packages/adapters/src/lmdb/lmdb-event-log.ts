@@ -27,8 +27,8 @@ export interface LmdbEventLogConfig {
   readonly partitions: number;
   readonly clock: () => number;
   /**
-   * Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: records that the group
-   * which `readerOf` returns has not read are kept.
+   * Records older than this are removed. A consumer that has not read them then finds a gap in the offsets. Exception: the log keeps the records
+   * that the consumer group of `readerOf` has not read.
    */
   readonly retentionMs: (topic: string) => number;
   /**
@@ -157,7 +157,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
         outcomes[nth] = outcome;
         if (--missing === 0) resolve(outcomes);
       };
-      // One function for all records. With one function per record, many would survive the next garbage collection, which would take longer.
+      // One function for all records: with one function per record, many functions would survive the next garbage collection and make it slower.
       const written = (outcome: AppendOutcome, nth: number): void => {
         release((records[nth] as AppendRecord).value.byteLength);
         settled(outcome, nth);

@@ -6,8 +6,8 @@ import { allocateFiles } from './lmdb-allocate-files.ts';
 import { isCutShort } from './lmdb-file-space.ts';
 
 /**
- * Opens the environment of the log. Rejects with `event_log_unavailable` if that fails, and with `event_log_damaged` if the end of the file is
- * missing. Without this check, `openFileSpace` (lmdb-file-space.ts) would write zeros where the missing pages were.
+ * Opens the environment of the log. Rejects with `event_log_unavailable` if LMDB cannot open it, and with `event_log_damaged` if the end of the
+ * file is missing. Without this check, `openFileSpace` (lmdb-file-space.ts) would write zeros where the missing pages were.
  */
 export async function openLogEnvironment(folder: string): Promise<RootDatabase> {
   const env = await openFiles(folder);

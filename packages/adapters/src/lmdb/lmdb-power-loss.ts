@@ -17,9 +17,10 @@ const CLEAN = 'closed and flushed';
 const OPENING = 'being opened';
 
 /**
- * True if the environment can be opened. LMDB writes it without fsync: it is consistent after `kill -9`, but a power loss can damage it without a
- * visible sign. So a process that opens the environment writes the ID of the machine's present boot to a marker file. False in three cases: a
- * process of an earlier boot did not close the environment, the last attempt to open it did not end, or there is data without a marker file.
+ * True if the environment can be opened. LMDB writes the environment without fsync: it is consistent after `kill -9`, but a power loss can
+ * damage it without a visible sign. So a process that opens the environment writes the ID of the machine's present boot to a marker file. False
+ * in three cases: a process of an earlier boot did not close the environment, the last attempt to open it did not end, or there is data without
+ * a marker file.
  */
 export function isTrusted(folder: string): boolean {
   const path = join(folder, MARK);

@@ -183,7 +183,8 @@ function openClient(
       throwOnRequestTimeout: true,
       socketTimeout,
     },
-    // Some S3-compatible services do not support the SDK's checksums. Weir does not need them: its objects contain checksums.
+    // Some S3-compatible services do not support the SDK's checksums. Weir has its own checksums for the segments of the archive and the chunks
+    // of backups.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });

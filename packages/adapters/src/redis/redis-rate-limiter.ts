@@ -15,7 +15,10 @@ export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimi
 /** The maximum number of keys with a reached limit that this process remembers. It refuses calls with these keys without a request to Redis. */
 const BLOCKED_KEYS_MAX = 100_000;
 
-/** The maximum number of RateLimiterRedis instances. Each instance has one fixed limit, and sites can have different limits. */
+/**
+ * The size of the cache of RateLimiterRedis instances. A `BoundedCache` holds at most twice its size. Each instance has one fixed limit, and
+ * sites can have different limits.
+ */
 const LIMITERS_MAX = 1_000;
 
 const WITH_ADDRESSES: ReadonlySet<RateLimitBucket> = new Set(['collect', 'sign_in']);

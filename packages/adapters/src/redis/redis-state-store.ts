@@ -38,9 +38,9 @@ export interface RedisStateStore extends StateStore {
 
 const PROCESSING_LAG_MAX_MS = 72 * 3600_000;
 /**
- * How long Redis keeps the applied offset of a partition (the offset in `events.raw` up to which its state was applied) after the last write of the
- * state. When the applied offset has expired, the enricher rebuilds the state from the records of the last day. If a partition lags by more than
- * ten minutes, it uses all records.
+ * How long Redis keeps the applied offset of a partition (the offset in `events.raw` up to which its state was applied) after the last write of
+ * the state. When the applied offset has expired, the enricher rebuilds the state from the records of the last 24 hours and 10 minutes. If any
+ * partition lags by more than ten minutes, the enricher uses all records.
  */
 const STATE_OFFSET_TTL_MS = 90 * 24 * 3600_000;
 

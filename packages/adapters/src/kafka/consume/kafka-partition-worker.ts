@@ -4,7 +4,10 @@ import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { FetchSource } from './kafka-fetcher.ts';
 import { toStoredRecord } from './kafka-read.ts';
 
-/** The offset at which reading starts if there is no commit. If retention has removed its record, reading starts at the oldest remaining one. */
+/**
+ * The offset at which reading starts if there is no commit. If retention has removed the record at this offset, reading starts at the oldest
+ * remaining record.
+ */
 const EARLIEST = 0;
 const FETCH_BYTES_MAX = 2 * 1024 * 1024;
 const BATCH_RECORDS_DEFAULT = 4096;
