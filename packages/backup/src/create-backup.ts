@@ -20,7 +20,7 @@ import {
 export interface BackupSource {
   readonly logId: string;
   readonly dataDir: string;
-  /** Copies the event log as it is now, including the registry and the commits, to `<folder>/data.mdb`. */
+  /** Copies the event log as it is now, including the registry and the commits, but without the salts (docs/glossary.md), to `<folder>/data.mdb`. */
   copyLog(folder: string): Promise<void>;
   /**
    * Freezes all tables at one moment, between two inserts, and resolves with the frozen files. Inserts pause meanwhile, usually for

@@ -1,4 +1,7 @@
-/** The keys of a generation have at most this many characters for each of its `entriesMax` values. Without it, many long keys would need much memory. */
+/**
+ * A generation (see `BoundedCache`) is full when its keys have this many characters for each of its `entriesMax` values. Without this limit,
+ * many long keys would need much memory.
+ */
 const KEY_CHARS = 128;
 
 /**

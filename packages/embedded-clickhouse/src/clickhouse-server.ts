@@ -24,7 +24,7 @@ const WAITING_MAX = 256;
 const LOCK_WAIT_MS = 15_000;
 const PORT_WAIT_MS = 5_000;
 const RELOAD_PERIOD_MS = 30_000;
-/** Weir warns after this many failed reloads of the dictionaries in a row. A single one can fail while large statements need all memory. */
+/** Weir warns after this many failed reloads of the dictionaries in a row. A single reload can fail while large statements need all memory. */
 const FAILURES_BEFORE_WARNING = 3;
 const ACCEPT_PERIOD_MS = 30_000;
 /** `endSoon` ends the process after this time, so that a running insert can still be answered. */

@@ -31,7 +31,10 @@ export interface WeirOptions {
   readonly random?: () => number;
 }
 
-/** The server client. Calls return at once and are sent in the background, with retries. Each event is stored once. */
+/**
+ * The server client. Calls return at once and are sent in the background, with retries. Weir stores an event only once if the client sends it
+ * again within 24 hours.
+ */
 export class Weir {
   readonly #outbox: Outbox;
   readonly #clock: () => number;
@@ -69,7 +72,10 @@ export class Weir {
     return this.#outbox.add(call);
   }
 
-  /** Queues an identity. Events that are tracked later are sent later: Weir gives an event with only a user ID the visitor of an earlier identity. */
+  /**
+   * Queues an identity. An event that is tracked later is sent after the identity, because Weir gives an event with only a user ID the visitor
+   * of the user's last identity.
+   */
   identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
     const { paymentCustomerId, ...rest } = fields;
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };

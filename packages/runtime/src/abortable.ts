@@ -1,4 +1,4 @@
-/** Settles as `work` does. If `stop` aborts first, it rejects with the reason of `stop`; `work` is not cancelled. */
+/** Settles as `work` does. If `stop` aborts first, the promise rejects with the reason of `stop`; `work` is not cancelled. */
 export async function abortable<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
   let end = (): void => undefined;
   const stopped = new Promise<never>((_, reject) => {

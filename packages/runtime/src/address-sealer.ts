@@ -26,7 +26,10 @@ export function createAddressSealer({ registry, randomBytes }: AddressSealerDeps
   let sealedDay = -1;
   let sealToday: SealAddress = () => '';
 
-  /** Switches to the key of a day. Each switch creates a new nonce, because the clock can go back over midnight to a key that was used before. */
+  /**
+   * Switches to the key of a day. Each switch creates a new nonce: if the clock goes back over midnight, an earlier key is used again, and a
+   * nonce must not be used twice with one key.
+   */
   function use(day: number, salt: string): SealAddress {
     sealToday = createSealAddress(salt, randomBytes);
     sealedDay = day;

@@ -22,12 +22,12 @@ export async function readMetrics(metrics: Metrics): Promise<ThreadMetrics> {
   return await metrics.getMetricsAsJSON();
 }
 
-/** The text of /metrics for several threads and processes. Values of the same metric with the same labels are added. */
+/** Returns the text of /metrics for several threads and processes. Values of the same metric with the same labels are added. */
 export function joinMetrics(threads: readonly ThreadMetrics[]): Promise<string> {
   return AggregatorRegistry.aggregate([...threads]).metrics();
 }
 
-/** As `joinMetrics`, but returns the values. */
+/** Adds the metrics as `joinMetrics` does. Returns the sums as values, not as text. */
 export function addMetrics(threads: readonly ThreadMetrics[]): ThreadMetrics {
   // The aggregated metrics have values, which the types of prom-client do not declare.
   return AggregatorRegistry.aggregate([...threads]).getMetricsAsArray() as unknown as ThreadMetrics;

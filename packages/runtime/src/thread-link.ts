@@ -21,7 +21,7 @@ export interface LinkPort {
 
 /** Calls the functions of the thread at the other end. The calls arrive in the order in which they were made. */
 export interface ThreadLink<Remote> {
-  /** Resolves with the result. If the called function fails, rejects with an error that has the message of its error (see `Failure`). */
+  /** Resolves with the result. If the called function fails, rejects with an error that has the same message (see `Failure`). */
   call<Name extends keyof Remote & string>(
     name: Name,
     args: ArgumentsOf<Remote[Name]>,

@@ -29,7 +29,7 @@ export function createTokenUses({
       await registry.putTokenUse({ siteId, id, at });
       attempts.delete(id);
     } catch (error) {
-      // The request that used the token must not fail because of this. A bug still ends the process.
+      // The request that used the token must not fail because its use cannot be stored. A bug still ends the process.
       if (!isDependencyError(error)) throw error;
     }
   }

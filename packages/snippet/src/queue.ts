@@ -25,7 +25,7 @@ const WAITING_HITS_MAX = 60;
 const WAIT_SECONDS = 3;
 /** Upper limit of the pause, also with Retry-After. Browser timers of more than 24 days fire at once. */
 const WAIT_SECONDS_MAX = 3600;
-/** See `Mode`. */
+/** The value of `Mode` (mode.ts) after an opt-out. */
 const OPTED_OUT = 3;
 /**
  * Longer hits are sent without keepalive. Browsers refuse keepalive requests if they have more than 64 KiB in all, and a character

@@ -2,7 +2,7 @@ import type { Weir } from './create-weir.ts';
 import type { KeptCall, Methods } from './kept-calls.ts';
 
 /** For pages that call `weir` before the deferred script has loaded: keeps the calls, in order. */
-// Browsers also set `window.weir` to an element with the ID `weir`.
+// If the page has an element with the ID `weir`, browsers set `window.weir` to this element, which has no method `track`.
 if (!window.weir?.track) {
   const q: KeptCall[] = [];
   const stub: Record<string, unknown> = { q };

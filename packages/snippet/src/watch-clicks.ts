@@ -14,8 +14,9 @@ export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) =>
     if (!element.closest || (button as number) > 1) return;
     const isForm = type === 'submit';
     const marked = element.closest(`${isForm ? 'form' : ':not(form)'}[data-weir-event]`);
-    // After a click on the text of a label, the browser also clicks the control of the label. Only the second click is counted if both are in `marked`.
-    // Without a label, `look` stands for an object without `control`: `element` can be a form with a field of this name.
+    // After a click on the text of a label, the browser also clicks the control of the label. Only the second click is counted if both are in
+    // `marked`. If `element` is in no label, `look` is used, because it has no property `control`. `element` itself is not used: it can be a
+    // form with a field `control`.
     if (
       marked &&
       ((element as HTMLInputElement).labels ||

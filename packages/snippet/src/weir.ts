@@ -7,7 +7,7 @@ export type PropertyValue = string | number | boolean | null;
 export type Properties = Readonly<Record<string, PropertyValue>>;
 
 export interface IdentityProof {
-  /** HMAC-SHA256(identity secret of the site, user ID) in hex. A server must compute it, never the page. */
+  /** HMAC-SHA256(identity secret of the site, user ID) in hex. A server must compute it: the page must not contain the secret. */
   readonly signature?: string;
 }
 
@@ -122,9 +122,9 @@ export function createCore(
       unseen.push = (hit) => hit() as number;
     }
   };
-  // Since 2021 all browsers also fire this event when the page is left.
+  // Since 2021 all browsers fire `visibilitychange` also when the page is left.
   addEventListener('visibilitychange', see);
-  // A page that is already hidden ends without that event.
+  // A page that is already hidden ends without `visibilitychange`, but with `pagehide`.
   addEventListener('pagehide', queue.leave);
   // A page that returns from the back/forward cache is a new pageview, if it was a pageview before (see the option `manual`).
   addEventListener('pageshow', (event) => event.persisted && core.page.url && weir.pageview());

@@ -26,7 +26,7 @@ export async function eventually<T>(
       last = error;
     }
     if (Date.now() > deadline) throw last;
-    // A probe can keep an engine busy. Then the pauses are longer, so that the state for which the test waits is reached sooner.
+    // A slow probe keeps an engine busy, and so delays the change for which the test waits. So the pause after a slow probe is longer.
     const probeMs = performance.now() - askedAt;
     await pause(Math.min(Math.max(PAUSE_PER_PROBE * probeMs, PAUSE_MS_MIN), PAUSE_MS_MAX));
   }

@@ -10,6 +10,6 @@ export interface AccessLogEntry {
   readonly status: number;
   readonly host: string;
   readonly referrer: string;
-  /** Undefined if the line has no field for it (the common format). Empty if the client sent none (`-`). */
+  /** Undefined if the line has no field for the user agent (the common format). Empty if the client sent none (`-`). */
   readonly userAgent: string | undefined;
 }

@@ -26,7 +26,7 @@ export interface AccessLogHit {
   readonly timestamp: number;
   /** The client IP, or empty if the log has none. */
   readonly ip: string;
-  /** Undefined if the line has no field for it; empty if the client sent none. */
+  /** Undefined if the line has no field for the user agent; empty if the client sent none. */
   readonly userAgent: string | undefined;
   /** The absolute URL. */
   readonly url: string;

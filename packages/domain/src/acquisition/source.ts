@@ -58,8 +58,8 @@ const MEDIUM_KINDS: Readonly<Record<string, SourceKind>> = {
   paid: 'ads',
 };
 /**
- * A source can be in both lists, with different kinds: YouTube is `video` in Weir's own list and `social` in the second one (`further`). If it is
- * `search` or `social` in the second list, and its kind in Weir's own list is in this set, then Weir's own entry is used.
+ * A source can be in both lists, with different kinds: YouTube is `video` in Weir's own list and `social` in the second one (`further`). Weir's
+ * own entry is used if the second list has the source as `search` or `social`, and the kind in Weir's own list is in this set.
  */
 const PUBLIC_KINDS: ReadonlySet<SourceKind> = new Set(['search', 'social', 'video', 'shopping']);
 

@@ -24,7 +24,7 @@ const LISTS = distinct(
   Object.values(RECORDS_COLUMNS_BY_VERSION).map((columns) => columns.filter((column) => !OWN_COLUMNS.includes(column))),
 );
 
-/** The version of the dumps that this version of Weir writes. It also reads all earlier versions. */
+/** The version of the dumps that this version of Weir writes. Weir also reads dumps of all earlier versions. */
 export const DUMP_VERSION = LISTS.length;
 export const DUMP_COLUMNS: readonly RecordsColumn[] = LISTS[DUMP_VERSION - 1] ?? [];
 

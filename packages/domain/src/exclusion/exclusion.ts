@@ -23,8 +23,8 @@ export function excludedBy(rule: ExclusionRule): DropReason {
 
 /**
  * Compiles all rules of a site into one function; `undefined` if the site has no rules. The types are compared in the order of
- * docs/operations.md. If several rules of one type match, only the returned one is counted: the smallest network, the exact value, the
- * longest prefix (`/admin/*`), or else the first rule.
+ * docs/operations.md. If several rules of one type match, the function returns only one, and only this one is counted: the smallest network, the
+ * exact value, the longest prefix (`/admin/*`), or else the first rule.
  */
 export function compileExclusions(rules: readonly ExclusionRule[]): ExclusionMatcher | undefined {
   if (rules.length === 0) return undefined;

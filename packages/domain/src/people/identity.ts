@@ -16,9 +16,9 @@ export interface Identity {
   readonly image: string;
   readonly paymentCustomerId: string;
   readonly siteId: string;
-  /** The first 25 traits in body order. A null removes a trait that was stored earlier. */
+  /** The first `TRAITS_MAX` traits, in the order of the body. A trait that is null removes an earlier trait with this key. */
   readonly traits: JsonObject;
-  /** The number of traits beyond the limit. */
+  /** The number of traits that were left out because there were more than `TRAITS_MAX`. */
   readonly droppedTraits: number;
   /**
    * The number of traits that were left out because their key is invalid. Always 0 for an identify of a server, which is refused because of

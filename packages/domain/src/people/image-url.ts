@@ -1,6 +1,6 @@
 /**
- * What an http or https URL begins with. `URL` also accepts `https:a` and `https:///a`, which a browser can read as a path of the page that
- * shows the image.
+ * Matches the beginning of an http or https URL. `URL` alone would also accept `https:a` and `https:///a`, which a browser can read as a path of
+ * the page that shows the image.
  */
 const BEGINNING = /^https?:\/\/[^/\\]/i;
 /** Characters that could end an attribute or a string in a page that shows the image, or that `URL` removes. */

@@ -92,7 +92,7 @@ export const FIRST_STAMP_COLUMNS = [
   ...FIRST_UTM_TAGS.map(visitColumn),
 ] as const;
 
-/** The columns of the UTM tags that were added later. Each tag has two: its own one, and one in the stamp. */
+/** The columns of the UTM tags that were added later. Each tag has two columns: its own, and one in the stamp. */
 export const LATER_TAG_COLUMNS = LATER_UTM_TAG_NAMES.flatMap((tag) => [tag, visitColumn(tag)] as const);
 
 /**

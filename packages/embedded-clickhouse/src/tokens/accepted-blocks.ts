@@ -8,7 +8,7 @@ import type { LogPosition } from './token-log.ts';
 export interface AcceptedTable {
   /** All parts with block numbers up to this one were on the disk. The repair at the next start leaves them in the table. */
   readonly blocks: number;
-  /** In the deduplication logs, each token of a higher block number is after this position. */
+  /** In the deduplication logs, each token of a higher block number is at this position or after it. */
   readonly tokensFrom: LogPosition;
 }
 

@@ -35,8 +35,8 @@ interface SyncedLog {
 }
 
 /**
- * The engine must be open, and no statement may run. `onFailure` is called if tokens cannot be made durable: then the process must end,
- * because a second sync would succeed without having written the tokens.
+ * Creates the keeper for all tables of the folder. The engine must be open, and no statement may run. The keeper calls `onFailure` if it cannot
+ * make tokens durable: then the process must end, because a second sync would succeed without having written the tokens.
  */
 export async function keepTokens(folder: string, onFailure: (reason: string) => void): Promise<TokenKeeper> {
   const logs = new Map<string, SyncedLog>();

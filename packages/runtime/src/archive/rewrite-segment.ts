@@ -8,17 +8,17 @@ import { type SegmentRange, segmentName } from './segment-name.ts';
 export type ChangeRecord = (record: StoredRecord) => StoredRecord;
 
 /**
- * The folder of the markers: one empty object for each segment (file of the archive) that was rewritten. Its name contains the UTC day on which the
- * segment was first stored.
+ * The folder of the markers: one empty object for each segment (file of the archive) that was rewritten. The name of a marker contains the UTC
+ * day on which the segment was first stored.
  */
 export const REWRITTEN_PREFIX = 'rewritten/';
 const DAY_CHARS = 10;
 
 /**
- * Changes records of a segment. If a record changes, the object of the segment is replaced by one with the same name and range.
- * Resolves with the number of changed records. If another process has replaced the object meanwhile, this function reads and changes the new
- * content, so no change is lost. Before it replaces the object, it stores a marker with the day on which the segment was first stored: afterwards,
- * the object store only knows the day of the replacement. Throws as `readSegment` does.
+ * Changes records of a segment. If a record changes, an object with the same name and range replaces the object of the segment. Resolves with
+ * the number of changed records. If another process has replaced the object meanwhile, this function reads and changes the new content, so no
+ * change is lost. Before the replacement, this function stores a marker with the day on which the segment was first stored, because the object
+ * store then only knows the day of the replacement. Throws `object_store_damaged` if the segment is missing or damaged.
  */
 export async function rewriteSegment(
   store: ObjectStore,

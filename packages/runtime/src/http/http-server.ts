@@ -105,7 +105,7 @@ export async function startHttpServer({
       closing = true;
       return new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        // Repeated, because a keep-alive connection can become idle after the close has begun.
+        // The connections are checked again and again, because a keep-alive connection can become idle after the close has begun.
         const idle = setInterval(() => {
           server.closeIdleConnections();
           // Browsers open connections in advance. Node does not count a connection as idle before its first request.
