@@ -48,7 +48,8 @@ export interface Analytics {
   runningInsertsEnd(database: string): Promise<void>;
 
   /**
-   * Runs a user's query or a report: one read-only statement, with limits. Rejects with `analytics_refused` if the query is not allowed.
+   * Runs a user's query or a report: one read-only statement, with limits for its time, its memory and its answer. Rejects with
+   * `analytics_refused` if the query is not allowed.
    */
   userQuery(
     query: string,

@@ -7,10 +7,10 @@ import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { SessionSecret, SignedOut, TokenUse, Viewer } from '@weir/domain/registry/viewer';
 
 /**
- * Sites and what belongs to them (such as hashes of API keys, rules, goals, viewers and imports), and other state that all processes share,
- * such as erasures, the replay, sign-outs and daily salts. Every process holds all of it in memory, so reads do no I/O. Changes go through
- * two compacted topics. While the log is unavailable, reads return the last known state.
- * Implementation: `packages/adapters/src/registry/log-registry.ts`.
+ * Sites and what belongs to them (such as hashes of API keys, rules, goals, viewers and imports), and other state that all processes share, such
+ * as erasures, the replay, sign-outs and daily salts (docs/glossary.md). Every process holds all of it in memory, so reads do no I/O. Changes go
+ * through two compacted topics. While the log is unavailable, reads return the last known state. Implementation:
+ * `packages/adapters/src/registry/log-registry.ts`.
  */
 export interface Registry {
   site(siteId: string): Site | undefined;

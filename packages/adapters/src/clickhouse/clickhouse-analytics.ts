@@ -58,7 +58,7 @@ const INSERT_SETTINGS = {
   input_format_json_read_bools_as_strings: 0,
   input_format_json_read_bools_as_numbers: 0,
   input_format_json_read_numbers_as_strings: 0,
-  // `{"a.b": 1, "a": {"b": 2}}` contains the path `a.b` twice. The row is stored with one of the two values.
+  // `{"a.b": 1, "a": {"b": 2}}` has the path `a.b` twice. ClickHouse then stores one of the values and does not refuse the row.
   type_json_skip_duplicated_paths: 1,
   max_insert_block_size: String(INSERT_ROWS_MAX),
   min_insert_block_size_rows: String(INSERT_ROWS_MAX),

@@ -29,7 +29,7 @@ const NOT_ENOUGH_SPACE = 243;
 /** The operating system's text for a full disk. ClickHouse quotes this text in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
-/** The text of error 241 if not one query, but all queries of the user or of the server together, need too much memory. */
+/** Matches the text of error 241 if all queries of the user or of the server together need too much memory, and not one query alone. */
 const MEMORY_OF_ALL = /(?:user\)?|\(total\)) memory limit exceeded/i;
 
 const QUOTA_EXCEEDED = 201;

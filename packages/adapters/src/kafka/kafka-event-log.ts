@@ -43,10 +43,7 @@ export interface KafkaEventLogConfig extends KafkaAddress {
 }
 
 export interface KafkaEventLog extends EventLog {
-  /**
-   * Compares the topics with topics.json. Call it every minute. Rejects with `event_log_unavailable`, or with `event_log_damaged` if a topic is
-   * missing, or if `events.raw` was deleted and created again (see `refuseReplacedTopic`).
-   */
+  /** Compares the topics with topics.json; call it every minute. Rejects like `refuseReplacedTopic`, and if a topic is missing. */
   drift(): Promise<readonly TopicDrift[]>;
   /**
    * Rejects with `event_log_damaged` if `events.raw` was deleted and created again. This process then refuses all later appends to `events.raw`.
@@ -227,8 +224,8 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
 export const APPEND_DEADLINE_MS = 1700;
 const REPLICATION_TIMEOUT_MS = 1000;
 /**
- * Limits of the appends to `events.enriched` and `events.replayed`, for which no HTTP client waits. The deadline is long: if an append were
- * abandoned while a busy broker still works on it, the caller would repeat the append and add to the load.
+ * Limits of appends for which no HTTP client waits. The deadline is long: if an append were abandoned while a busy broker still works on it, the
+ * caller would repeat the append and add to the load.
  */
 const BACKGROUND = { deadlineMs: 8000, replicationTimeoutMs: 4500 };
 

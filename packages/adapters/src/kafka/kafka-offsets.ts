@@ -64,9 +64,9 @@ async function edgesOf(
 }
 
 /**
- * Resolves with true if a partition of the topic has ever had a record, also if retention has removed this record. Closes the link. Rejects with
- * `event_log_unavailable` if some partitions have no leader and the other ones have never had a record. Rejects with kafkajs's error if the brokers
- * do not answer.
+ * Resolves with true if a partition of the topic has ever had a record, also if retention has removed this record. Closes the connections of
+ * `link`. Rejects with `event_log_unavailable` if some partitions have no leader and the other ones have never had a record. Rejects with
+ * kafkajs's error if the brokers do not answer.
  */
 export async function hasHadRecords(link: KafkaLink, topic: string): Promise<boolean> {
   try {

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { RootDatabase } from 'lmdb';
 
-/** Upper bound of the data that a job writes. */
+/** Upper bound of the data that a job of the write queue (lmdb-write-queue.ts) writes. */
 export interface WriteSize {
   /** Keys that are put or removed. */
   readonly keys: number;

@@ -11,7 +11,10 @@ export interface PartitionLog extends ReadableLog {
   append(value: Uint8Array, headers: string, done: Done, nth: number): void;
   /** Queues the records of an encoded entry. Calls `done` with the outcome of its first record; all records of an entry have the same status. */
   appendEntry(entry: EncodedEntry, done: (outcome: AppendOutcome) => void): void;
-  /** Removes the oldest entries, up to `entriesMax`, while `isOld` is true. Returns how many. Call it only within `stage` of a write job. */
+  /**
+   * Removes the oldest entries, up to `entriesMax`, while `isOld` is true. Returns the number of removed entries. Call it only within `stage` of
+   * a write job (lmdb-write-queue.ts).
+   */
   stageRemoval(isOld: IsOld, entriesMax: number): number;
 }
 

@@ -22,7 +22,7 @@ export const PAGE_GLOB_CHARS_MAX = 1024;
 export const GOAL_NAME_CHARS_MAX = 255;
 export const FUNNEL_STEPS_MIN = 2;
 export const FUNNEL_STEPS_MAX = 8;
-/** A step of a funnel as text: the type of the action, a colon, and the value. */
+/** The maximum length of a funnel step as text: the type of the action, a colon, and the value. */
 export const STEP_CHARS_MAX = 'page:'.length + PAGE_GLOB_CHARS_MAX;
 
 /** Returns what is wrong with the value of an action; `undefined` if it is valid. */

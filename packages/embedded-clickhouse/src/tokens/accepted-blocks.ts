@@ -27,9 +27,8 @@ interface Stored {
 }
 
 /**
- * Reads the record: the content of the file `accepted-blocks.json`. Returns undefined if there is none, if it cannot be read, or if the
- * engine was opened after the last record was written. In the last case, an older version of Weir can have changed the tables, so that
- * nothing is known about their parts.
+ * Reads the file accepted-blocks.json. Returns undefined if there is none, if it cannot be read, or if the engine was opened after the file was
+ * last written. In the last case, an older version of Weir can have changed the tables, so that nothing is known about their parts.
  */
 export function readAcceptedBlocks(folder: string): AcceptedBlocks | undefined {
   const text = readText(join(folder, FILE));
@@ -47,7 +46,7 @@ export function readAcceptedBlocks(folder: string): AcceptedBlocks | undefined {
   );
 }
 
-/** Replaces the record durably. The engine must be open. */
+/** Replaces the file accepted-blocks.json durably. The engine must be open. */
 export async function writeAcceptedBlocks(folder: string, accepted: AcceptedBlocks): Promise<void> {
   const tables = Object.fromEntries(
     [...accepted].map(
@@ -74,13 +73,13 @@ export async function writeAcceptedBlocks(folder: string, accepted: AcceptedBloc
   await syncPath(folder);
 }
 
-/** Removes the record durably. The repair at the next start then leaves all parts in their tables. */
+/** Removes the file accepted-blocks.json durably. The repair at the next start then leaves all parts in their tables. */
 export async function removeAcceptedBlocks(folder: string): Promise<void> {
   await rm(join(folder, FILE), { force: true });
   await syncPath(folder);
 }
 
-/** Makes the file `status` of the engine durable. `readAcceptedBlocks` compares it with the record. */
+/** Makes the file `status` of the engine durable. `readAcceptedBlocks` compares it with the copy in accepted-blocks.json. */
 export function syncStatus(folder: string): Promise<void> {
   return syncPath(join(folder, STATUS));
 }

@@ -11,7 +11,7 @@ export interface TableAfterCrash {
   readonly parts: readonly Part[];
   /** Parts up to this block number stay (accepted-blocks.ts). */
   readonly acceptedBlocks: number;
-  /** The parts whose deduplication tokens were added after the last record of accepted blocks was written. */
+  /** The parts whose deduplication tokens were added after the file accepted-blocks.json was last written. */
   readonly withToken: readonly Part[];
   /** Returns the number of rows of a part, from its file `count.txt`. Undefined if this file is missing or does not contain a number. */
   readonly rowsOf: (part: Part) => number | undefined;

@@ -13,10 +13,10 @@ import { partsOf, type TableFolder, tableFolders } from './table-folders.ts';
 import { BEGINNING, endOfLogs, type LogPosition, logFile, logNumbers, readTokens } from './token-log.ts';
 
 /**
- * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss
- * of power, a part without a token could belong to an acknowledged insert or to one that will be repeated. With this object, a repair can
- * distinguish the two: tokens of acknowledged inserts are on the disk, and parts of all other acknowledged statements have block numbers up
- * to a recorded one (docs/decisions/0048).
+ * Makes statements durable before they are answered. ClickHouse syncs the parts of an insert, but not their tokens. So after a loss of power, a
+ * part without a token could belong to an acknowledged insert or to one that will be repeated. With this object, a repair can distinguish the
+ * two: tokens of acknowledged inserts are on the disk, and parts of all other acknowledged statements have block numbers up to the one in the
+ * file accepted-blocks.json (docs/decisions/0048).
  */
 export interface TokenKeeper {
   /** Runs a statement. Resolves when the statement is done, and what a repair needs to know about it is durable. */
@@ -44,7 +44,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
   let changing = 0;
   /**
    * `definitions`: how many statements that define tables have ended. `recordedDefinitions`: this number when the last finished run of
-   * `acceptNow` began. If they differ, the record may lack new tables, so an insert with a token first waits for another run.
+   * `acceptNow` began. If they differ, the file accepted-blocks.json may lack new tables, so an insert with a token first waits for another run.
    */
   let definitions = 0;
   let recordedDefinitions = 0;
@@ -105,7 +105,7 @@ export async function keepTokens(folder: string, onFailure: (reason: string) => 
     try {
       await writeAcceptedBlocks(folder, now);
     } catch (error) {
-      // The disk may be full. Without the record, the next start detaches no part.
+      // The disk may be full. Without the file accepted-blocks.json, the next start detaches no part.
       process.stderr.write(`cannot write the accepted blocks: ${String(error)}\n`);
       await removeAcceptedBlocks(folder);
     }

@@ -44,7 +44,7 @@ export interface RedisConfig {
 
 export interface ClickhouseConfig {
   readonly writer: ClickhouseUser;
-  /** The ClickHouse user that runs users' queries; the same as the writer if no reader is configured. */
+  /** The ClickHouse user that runs reports and users' queries; the same as the writer if no reader is configured. */
   readonly reader: ClickhouseUser;
   readonly database: string;
   /** The cluster on which tables with replicas are created; undefined for a single server. */

@@ -4,7 +4,10 @@ import { encodeRecordBatch } from './record-batch.ts';
 
 const ACKS_ALL = -1;
 
-/** Encodes the body of a produce request, versions 3 to 7. Each entry of `batches` is the list of runs for one partition. */
+/**
+ * Encodes the body of a produce request, versions 3 to 7. Each entry of `batches` is the list of runs for one partition. A run has the records
+ * of one append call.
+ */
 export async function encodeProduce(
   batches: readonly (readonly AppendRun[])[],
   timeoutMs: number,

@@ -20,9 +20,9 @@ interface ProduceResponse {
 }
 
 /**
- * Sends runs to the leader of their partitions in one request, with one batch per partition. If the followers have not acknowledged within
- * `replicationTimeoutMs`, the outcome is `unknown`. Returns the runs that the leader refused and that may be sent again. Settles all other
- * runs. If there is no answer, rejects without settling a run.
+ * Sends runs (each has the records of one append call for one partition) to the leader of their partitions in one request, with one batch per
+ * partition. If the followers have not acknowledged within `replicationTimeoutMs`, the outcome is `unknown`. Returns the runs that the leader
+ * refused and that may be sent again. Settles all other runs. If there is no answer, rejects without settling a run.
  */
 export async function produce(
   broker: Broker,

@@ -37,7 +37,10 @@ export async function removeSiteRows(siteId: string, rows: ExpiringRows, writes:
   }
 }
 
-/** Pending claims are only in memory. When the process ends, they can be lost without harm, because their requests end too. */
+/**
+ * Pending claims (docs/glossary.md, "claim") are only in memory. When the process ends, they can be lost without harm, because their requests
+ * end too.
+ */
 export function createKeyClaims(
   rows: ExpiringRows,
   writes: WriteQueue,

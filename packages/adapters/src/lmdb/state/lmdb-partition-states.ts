@@ -20,7 +20,7 @@ export function createPartitionStates(
   writes: WriteQueue,
   clock: () => number,
 ): PartitionStates {
-  /** The applied offset of each partition that has a write in the running transaction. */
+  /** The applied offset (the raw offset up to which the state was applied) of each partition that has a write in the running transaction. */
   const applying = new Map<string, number>();
 
   return {
