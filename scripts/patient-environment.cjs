@@ -1,6 +1,6 @@
 const { TestEnvironment } = require('jest-environment-node');
 
-/** In CI, a machine with other work has been five times slower than a quiet one. So the time limits that tests state are for a quiet machine. */
+/** The time limits in the tests are for a quiet machine. In CI, other work on the machine has made tests up to five times slower. */
 const FACTOR = process.env.CI === 'true' ? 3 : 1;
 /** No limit is raised above this, so that the name of a test that hangs is known before `.ci/run` ends. */
 const RAISED_MS_MAX = 900_000;

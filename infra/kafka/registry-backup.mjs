@@ -92,7 +92,8 @@ async function readTo(end, take) {
       READ_WITHIN_MS,
     );
     consumer.on(consumer.events.CRASH, ({ payload }) => payload.restart || reject(payload.error));
-    // Compaction can have removed the record at end - 1, so the offset of the last fetched batch decides.
+    // After a compaction, there can be no record at `end - 1`. kafkajs also emits this event for a batch without messages, and its last offset then
+    // reaches `end - 1`.
     consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => Number(payload.lastOffset) >= end - 1 && resolve());
     consumer
       .run({
@@ -123,9 +124,10 @@ async function readRows(isNewLog) {
 }
 
 /**
- * Removes offsets of the former log from an open erasure and from an expiry. The new log can have fewer records, so an erasure would wait for these
- * offsets without end. An expiry would also apply to records of the new log below these offsets. With the time 0 in `at`, the expiry does not rely on
- * the deduplication token of its last insert: without the offsets, more records of the former log belong to the chunk.
+ * Removes offsets of the former log from an open erasure and from an expiry (a run of the retention), because the new log can have fewer records.
+ * With these offsets, an erasure would wait without end, and an expiry would also apply to records of the new log below them. The time 0 in `at` says
+ * that ClickHouse may have forgotten the deduplication token of the last insert of the expiry. The expiry then inserts only the missing rows, without
+ * the token. It must not repeat this insert with the token, because the repeated insert would have other rows.
  */
 function inNewLog(key, value) {
   if (key.startsWith('erasure/')) {

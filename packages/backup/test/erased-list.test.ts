@@ -28,7 +28,7 @@ test('the list of another installation keeps the tombstones and the time of the 
   await write(10, tombstone('a'));
   await write(20);
   expect(await readErasedList(objects)).toEqual({ version: 1, at: 10, tombstones: [tombstone('a')] });
-  // An installation that has all tombstones of the list raises `at` again.
+  // The next list has all tombstones of the stored list, so the stored list gets the time of the next list.
   await write(30, tombstone('a'), tombstone('a', 1), tombstone('b'));
   expect(await readErasedList(objects)).toEqual({
     version: 1,

@@ -98,7 +98,7 @@ describe('a loss of power', () => {
     expect(warnings).toContainEqual({ table: 'default.sums', parts: ['all_3_3_0'] });
     for (const from of [0, 10, 20, 20]) await insert(from);
     expect(await counts()).toBe('30\t30');
-    // The repeated inserts got the block numbers of the detached parts. This crash loses their tokens again.
+    // The repeated inserts have the same block numbers as the detached parts. This crash also loses the tokens of the repeated inserts.
     await crash(() => loseTokens(rows, 2));
     expect(detachedIn(rows)).toContain('unacknowledged_all_3_3_0_try1');
     for (const from of [10, 20]) await insert(from);

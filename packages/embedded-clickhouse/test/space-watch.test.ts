@@ -31,7 +31,7 @@ test('with less free space than the reserve, an insert is refused with NOT_ENOUG
     expect(await refused.text()).toContain('NOT_ENOUGH_SPACE');
   }
   expect(await (await ask('SELECT count() FROM rows')).text()).toBe('0\n');
-  // Without this row, no migration could end while the disk is full.
+  // Weir inserts a row into this table at the end of each migration. If this insert was refused, no migration could end while the disk is full.
   await ask('CREATE TABLE schema_migrations (name String) ENGINE = MergeTree ORDER BY name');
   expect((await ask("INSERT INTO schema_migrations SELECT 'one' AS name")).status).toBe(200);
   await clickhouse.close();
@@ -67,7 +67,7 @@ onLinux('if the free space changes while merges are stopped, they are started ag
     await useDiskOf('/proc');
     await eventually('merges are being stopped', () => calls.length === 1);
     await useDiskOf(base);
-    // An insert checks the space too. It is refused, because the disk may have been full.
+    // An insert checks the free space too. It is refused although space is free again, because parts may have been written to a full disk.
     await expect(watch.insert(async () => undefined)).rejects.toThrow('bytes are free');
     stopped();
     await eventually('merges are started', () => calls.length === 2, 20_000);

@@ -237,8 +237,8 @@ describe('delivery to a real Weir', () => {
       over = true;
     };
     const kill = async (): Promise<void> => {
-      // The number of restarts is limited: on a busy machine Weir is up for a short time only, and the last events could take too long.
-      // So is their time: restarts can be slow, and the flush above waits for at most 300 s.
+      // On a busy machine, Weir is up only for a short time between two restarts. The last events could then take longer than the 300 s of the
+      // flush above. So the number of restarts is limited, and so is the time in which they happen.
       const killUntil = Date.now() + KILLS_WITHIN_MS;
       while (restarts < RESTARTS_MIN || (restarts < RESTARTS_MAX && Date.now() < killUntil)) {
         await new Promise((resolve) => setTimeout(resolve, RESTART_EVERY_MS));

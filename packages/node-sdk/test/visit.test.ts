@@ -217,7 +217,7 @@ test('a handler without waitUntil waits for its own calls, but not for those of 
   const weir = new Weir({ url: 'http://weir.example', apiKey: 'k', fetch: answer });
   weir.track('stuck');
   const handler = withWeir(weir, (_request, visit) => visit.track('own'));
-  // The time limit of the flush does not pass.
+  // With these timers, the time limit of the flush never passes.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
   try {
     expect(await handler(new Request('https://shop.example/'), {})).toBe(true);

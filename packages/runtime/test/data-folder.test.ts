@@ -46,7 +46,7 @@ function startOwner(name: string, path = folder): Owner {
   children.push(child);
   const acknowledged: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
-    // The last line of a killed process can be incomplete.
+    // A complete line ends with a dot. The last line of a killed process can be incomplete.
     if (line.endsWith('.')) acknowledged.push(line);
   });
   let said = '';

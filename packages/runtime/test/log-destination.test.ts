@@ -55,7 +55,7 @@ test('after a pipe has stayed full for a second, each further line is tried once
   };
   expect(triesOf('one\n')).toBeGreaterThan(2);
   expect(triesOf('two\n')).toBe(1);
-  // The pipe has space for the notice, but not for the line.
+  // The pipe has space for the notice about dropped lines, but not for the line after it.
   room = 200;
   expect(triesOf(`${'three'.repeat(100)}\n`)).toBe(2);
   expect(JSON.parse(written[0] ?? '')).toMatchObject({ dropped: 2 });

@@ -144,8 +144,8 @@ export async function tableCounts(analytics: ClickhouseAnalytics): Promise<Reado
   const counts: Record<string, string> = {
     books_sums: 'sum(books_sums.records)',
     late_rows: 'sum(late_rows.rows)',
-    // Migrations (008, 018 and 020) changed the queries of the views that fill these tables. After a restart, ClickHouse therefore stores a repeated
-    // insert in them once more. This does not change their content: the columns are minima and maxima, or the rows are a set.
+    // Migrations 008, 018 and 020 changed the queries of the views that fill these tables. After a restart, ClickHouse stores the rows of
+    // a repeated insert in these tables once more. The content stays the same: the columns are minima and maxima, or the rows are a set.
     profiles_latest: 'uniqExact(site_id, profile_id, first_seen_at, last_seen_at)',
     moved_hours: 'uniqExact(site_id, visitor_id, hour)',
     visits_computed: 'uniqExact(site_id, day, session_id)',

@@ -136,7 +136,7 @@ test('an exchange to another generation than the next one is refused and changes
 });
 
 test('an exchange changes the fence column without a mutation, so no part is rewritten', async () => {
-  // Does not count the mutation with which migration 021 builds an index.
+  // The query leaves out the mutation with which migration 021 builds an index.
   const query =
     "SELECT toUInt32(count()) AS n FROM system.mutations WHERE table = 'records' AND NOT startsWith(command, '(MATERIALIZE INDEX')";
   expect(await live.select(query)).toEqual([{ n: 0 }]);
@@ -208,7 +208,7 @@ describe('the next call completes an exchange that was interrupted', () => {
         const running = run();
         process.kill(opened.clickhouse.pid() as number, 'SIGKILL');
         await running;
-        // Only reached if the statement ended before the kill. The rest of the exchange must not run.
+        // The statement can have ended before the kill. This error then prevents that the rest of the exchange runs.
         throw new Error('killed');
       });
       await expect(killed).rejects.toThrow();

@@ -51,7 +51,7 @@ const TOPIC = 'silent';
       await eventually('a session', () => sessions.length > 0 && member.joined());
       const [session] = sessions as [Session];
       proxy.silence();
-      // Opening a new connection needs fewer than 12 answers. So some of these answers are for heartbeats.
+      // Opening a new connection needs fewer than 12 answers. So more than 12 answers include answers to heartbeats.
       await eventually('answers over new connections', () => proxy.answers() > 12);
       // The broker refuses this commit if it has removed the member.
       const committed = await eventually('the commit', () =>

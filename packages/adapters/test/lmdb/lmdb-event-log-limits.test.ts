@@ -49,7 +49,7 @@ describe('the LMDB event log', () => {
       await log.close();
       now += 2000 * HOUR_MS;
       log = await openAt(() => now);
-      // Opening the log has queued its removals. This append is queued after them, so they are done when it resolves.
+      // Opening the log has queued its removals. This append is queued after them. So the removals are done when the append resolves.
       await log.append('other', [{ partition: 0, value }]);
     };
     await reopened();

@@ -120,9 +120,9 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
 }
 
 /**
- * A call that changes something. Afterwards all answers of the named operations are requested again. `same`: an operation with the same path as the
- * call, whose answer is equal to the answer of the call. Its cached answer is replaced at once, so the page shows the change even if the request
- * after it fails.
+ * A call that changes something. After the call, the page requests the answers of the operations in `invalidates` again. `same`: an operation that
+ * has the same path as the call and gives an equal answer. The answer of the call replaces its cached answer at once. So the page shows the change
+ * even if the request for a new answer fails.
  */
 export function useChange<Id extends OperationId>(
   id: Id,

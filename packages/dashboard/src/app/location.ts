@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react';
 
-// The dashboard has its own small router. It has few kinds of paths, and the state of the reports is in the query. Libraries with routes,
+// The dashboard has its own small router, because it has few kinds of paths, and the state of the reports is in the query. Libraries with routes,
 // loaders and matching would add 10 to 30 KB to the first load.
 
 const BASE = '/dashboard';

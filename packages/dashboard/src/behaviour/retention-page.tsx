@@ -18,7 +18,7 @@ export function RetentionPage() {
   const site = useSite();
   const state = useReportState();
   const { query: parameters } = useLocation();
-  // The parameter is not `interval`, which belongs to the chart of the overview and is removed when the period changes.
+  // The name of this parameter is `cohorts`. The name `interval` belongs to the chart of the overview, and is removed when the period changes.
   const interval = INTERVALS.find((one) => one === parameters.get('cohorts')) ?? INTERVAL_DEFAULT;
   const choose = (chosen: string) => changeReport({ cohorts: chosen === INTERVAL_DEFAULT ? undefined : chosen });
   const cohorts = useAdmin('cohorts', {

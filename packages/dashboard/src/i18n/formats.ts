@@ -3,7 +3,7 @@ import { knownZone } from './known-zone.ts';
 /** Numbers, shares and times in the language of the reader. */
 export interface Formats {
   number(value: number): string;
-  /** A short form with at most three significant digits: 12.3K. All digits if the language has no short form of the number: 12.345 in German. */
+  /** A short form with at most three significant digits: 12.3K. All digits if the language has no short form: 12345 is 12.345 in German. */
   compact(value: number): string;
   /** A share from 0 to 1. */
   percent(share: number): string;
@@ -58,7 +58,7 @@ export function createFormats(language: string): Formats {
     number: (value) => number.format(value),
     compact(value) {
       const parts = compact.formatToParts(value);
-      // Without a short form, `compact` only rounds. The rounded number would look exact.
+      // If the language has no short form of the number, `compact` would only round it, and the result would look exact. So all digits are shown.
       return (parts.some(({ type }) => type === 'compact') ? compact : number).format(value);
     },
     percent: (share) => percent.format(share),

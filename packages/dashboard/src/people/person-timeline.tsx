@@ -68,8 +68,8 @@ export function PersonTimeline({ data, page, onPage }: Props) {
 }
 
 /**
- * Groups consecutive events of one visit, and consecutive events of one day that have no visit, because only the heading of a group shows a date. The
- * order of the events does not change.
+ * Groups consecutive events of one visit, and consecutive events of one day that have no visit. Events of two days need two groups, because only the
+ * heading of a group shows a date. The order of the events does not change.
  */
 function visitsOf({ events, sessions }: Timeline, dayOf: (moment: string) => string): readonly Visit[] {
   const visits: Visit[] = [];

@@ -5,7 +5,7 @@ import { DataTable } from '../ui/data-table.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 const REFRESH_MS = 5_000;
-/** If all lags together are higher, the state is "behind". A lower lag is normal while records arrive. */
+/** If the sum of all lags is higher, the card shows the state "behind". A lower lag is normal while records arrive. */
 const BACKLOG_RECORDS = 10_000;
 
 /** Lag, rate and errors of each consumer, and of its partitions. */

@@ -130,7 +130,7 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
   );
 }
 
-/** The name of the event (or else the type, or the outcome), the path, the country and the browser of a record, as far as they are known. */
+/** The known parts of a title: the name of the event (or else the type, or the outcome), the path, the country and the browser of a record. */
 function titleOf({ record }: LiveRecord): string {
   const text = (name: string): string => String(record?.[name] ?? '');
   return [text('event_name') || text('type') || text('outcome'), text('pathname'), text('country'), text('browser')]

@@ -47,7 +47,7 @@ const DAY_MS = 86_400_000;
 /** The intervals that give a series of the period at most `BUCKETS_MAX` buckets. If the length of the period is unknown, all but hours. */
 export function intervalsOf({ period, from = '', to = '' }: ReportQuery): readonly Interval[] {
   const days = period === undefined ? (Date.parse(to) - Date.parse(from)) / DAY_MS + 1 : PERIOD_DAYS[period];
-  // When clocks change, a day has up to two hours more.
+  // When clocks change, a period has up to two hours more.
   const buckets = { hour: 24 * (days ?? Number.POSITIVE_INFINITY) + 2, day: days ?? 0, week: 0, month: 0 };
   return INTERVALS.filter((interval) => buckets[interval] <= BUCKETS_MAX);
 }

@@ -29,8 +29,8 @@ interface Search {
 }
 
 /**
- * Whether the server can search the values. It cannot search names, because it knows only the codes, for example `DE`. A search is a filter, so it is
- * also not possible beside `FILTERS_MAX` filters.
+ * Whether the server can search the values. It cannot search names, because it knows only the codes, for example `DE`. A search adds a filter, so
+ * it is not possible if there are `FILTERS_MAX` filters already.
  */
 const canSearch = (dimension: string, filters: readonly string[]): boolean =>
   !isNamed(dimension) && filters.length < FILTERS_MAX;

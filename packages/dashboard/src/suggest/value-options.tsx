@@ -21,7 +21,7 @@ interface Props extends ValuesProps {
   readonly id: string;
 }
 
-/** The filters that limit the values: those of the page. No filters if the dimension is what a visitor has done. */
+/** The filters of the page, which limit the values. None for `done_event` and `viewed_page`: these select visitors by what they have done. */
 const filtersFor = ({ dimension, state }: ValuesProps): readonly string[] =>
   isDone(dimension) ? [] : (state.query.filter ?? []);
 

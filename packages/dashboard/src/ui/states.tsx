@@ -49,7 +49,10 @@ interface SlowProps {
   readonly onCancel?: (() => void) | undefined;
 }
 
-/** After a second, it says that the answer takes long. After 30 seconds, it says what to do. With `queryKey` or `onCancel`, it offers to cancel. */
+/**
+ * After a second, the note says that the answer takes long. After 30 seconds, it says what to do. With `queryKey` or `onCancel`, it offers to
+ * cancel.
+ */
 function SlowNote({ queryKey, onCancel }: SlowProps) {
   const { t } = useTexts();
   const client = useQueryClient();

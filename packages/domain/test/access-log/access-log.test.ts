@@ -208,7 +208,7 @@ describe('JSON lines', () => {
     ['localhost:3000', 'localhost'],
     ['-', 'example.com'],
     ['_', 'example.com'],
-    // This host would change the path.
+    // With this host, the URL would have another path. So the domain of the site is used instead.
     ['evil/../a', 'example.com'],
   ])('the host %s gives URLs with %s', (host, found) => {
     expect(read(JSON.stringify({ url: '/x', time: 1, host }))).toMatchObject({ hit: { url: `https://${found}/x` } });
