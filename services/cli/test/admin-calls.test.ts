@@ -84,7 +84,8 @@ test('a web page is not written as an export', async () => {
 });
 
 test.each([[['site', 'list']], [['audit']]])('weir %j does not follow a redirect', async (command) => {
-  // After a redirect to another origin, the call has no token.
+  // If a client follows a redirect to another origin, `fetch` leaves out the token. The server answers /secure/ as Weir answers a call without a
+  // token.
   answer = ({ url: path = '' }) =>
     path.startsWith('/secure/')
       ? { status: 401, message: 'missing or invalid admin token' }

@@ -65,7 +65,7 @@ test.each(['file', 'pipe'])('Ctrl-C while a %s is scanned: nothing is sent, and 
   writeFileSync(file, text);
   let copies = -1;
   onCall = (call) => {
-    // The scan begins after this answer.
+    // The import calls GET shop (the site) before it scans the file.
     if (call === 'GET shop') {
       copies = readdirSync(temporary).length;
       interruption.abort();

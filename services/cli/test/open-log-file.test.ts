@@ -30,7 +30,7 @@ describe.each(Object.entries(PACKED))('%s', (name, bytes) => {
     writeFileSync(path, bytes);
     const log = await openLogFile(path);
     expect(await lines(readLogBytes(log))).toEqual(['first part', 'second part']);
-    // logrotate gives the name to another file.
+    // Renames the file, and gives its name to another file, as logrotate does.
     renameSync(path, `${path}.1`);
     writeFileSync(path, 'another file\n');
     expect(await scanLog(readLogBytes(log))).toEqual({

@@ -37,7 +37,7 @@ test.each([
     expect(await send(chunk)).toMatchObject({ last_line: chunk.last_line });
     expect(stored).toEqual('hits' in chunk ? chunk.hits : chunk.rows);
     expect(ranges.map(([first]) => first)).toEqual([1, ...ranges.slice(0, -1).map(([, last]) => last + 1)]);
-    // Later chunks begin with the size that arrived.
+    // Later chunks are sent in the size that has arrived, so none of them is refused.
     const before = refused;
     await send(chunk);
     expect(refused).toBe(before);

@@ -93,7 +93,7 @@ function run({
     statements,
     twice,
     looks: () => looks,
-    /** Whether a log line names these missing offsets. The gauge was set before the line was logged. */
+    /** Whether a log line names these missing offsets. If it does, the gauge is already set, because the check sets the gauge before it logs. */
     named: (partition: number, missing: string) =>
       logged.some(
         (line) =>
@@ -141,7 +141,7 @@ test('holes and repeated rows are counted and named; what was compared is not re
   await insert(1, [2, 4, 5]);
   await eventually('the balance', async () => (await audit.unbalanced()).length === 0);
 
-  // One row more below the checkpoint.
+  // Inserts one more row below the checkpoint.
   audit.logged.length = 0;
   await insert(0, [1], { site_id: 'twice' });
   await eventually('the repeated row', async () => (await audit.unbalanced()).length > 0);

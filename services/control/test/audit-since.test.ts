@@ -79,7 +79,7 @@ test('only the records from the checkpoint on are counted', async () => {
     ],
     totals: { received: 5, stored: 2, dropped: { bot: 1 }, in_flight: 2 },
   });
-  // No checkpoint is three hours old, so all raw offsets are compared.
+  // No checkpoint is at least three hours old, so all raw offsets are compared.
   expect(await since(0, 9, 3)).toMatchObject({
     balanced: true,
     partitions: [{ compared_from: 0, checkpoint_at: null, received: 9, outcomes: 7 }],

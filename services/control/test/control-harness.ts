@@ -56,7 +56,7 @@ export interface ReplayedFrom {
   readonly replayRetentionMs?: number;
   /** The folder with the migrations. Default: that of Weir. */
   readonly migrationsDir?: string;
-  /** Changes the dependencies of the leader of a replay. */
+  /** Changes the dependencies of the leader of a replay (the process that carries it out). */
   readonly leading?: (deps: LeaderDeps) => LeaderDeps;
 }
 

@@ -59,7 +59,7 @@ async function restoresTheRest(archive: ObjectStore): Promise<void> {
     keepArchive({ store: archive, clock: () => before + 1_000, logger, limits: { retentionMs: 1_000, upkeepMs: 1 } });
   try {
     await part(24);
-    // S3 stores times in seconds.
+    // S3 stores times in whole seconds. So the second part is stored at least one second after the first one.
     const between = Math.ceil(Date.now() / 1_000) * 1_000 + 1_000;
     await eventually('a later second', () => Date.now() > between);
     await part(24);

@@ -34,7 +34,10 @@ afterAll(async () => {
   await opened?.close();
 });
 
-/** Visits of a few pages from ten days before `NOW` on, some over midnight, with bots, events of Weir itself and late hits that join visits. */
+/**
+ * Visits of a few pages in the ten days before `NOW`. Some visits continue over midnight. There are also bots, internal events of Weir, and late hits
+ * that join two visits.
+ */
 function rowsOf({ siteId }: Site, nth: number): readonly RowFields[] {
   return Array.from({ length: 120 }, (_, visit) => {
     // Two visits of a visitor, 25 minutes apart. A late hit joins some of these pairs.

@@ -12,9 +12,11 @@ const MINUTE_MS = 60_000;
 const EVERY = 12;
 
 /**
- * Appends the records of one moment: hits with and without a visitor ID, of browsers and a bot, from several addresses and referrers; lines of an
- * access log in any order; identify records, events without a visitor ID whose user is linked to a visitor, payments, repeated idempotency keys in
- * several partitions, an unlink, and a record that cannot be read.
+ * Appends the records of one moment:
+ * - hits with and without a visitor ID, of browsers and a bot, from several addresses and referrers
+ * - lines of an access log in any order
+ * - identify records, and events without a visitor ID whose user is linked to a visitor
+ * - payments, an unlink, repeated idempotency keys in several partitions, and a record that cannot be read
  */
 export function createRawMix(weir: ReplayHarness) {
   const sealer = createAddressSealer({ registry: weir.registry, randomBytes });

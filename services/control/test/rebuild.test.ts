@@ -94,7 +94,7 @@ test('a rebuild during which persons were erased begins again, until an operator
   const stopped = rebuild();
   await eventually('a replay', async () => (await weir.current()).status === 200, WITHIN_MS);
   await weir.drop();
-  // Ends only if no other rebuild begins.
+  // `done` resolves only if no other rebuild begins.
   await stopped.done;
   expect((await weir.current()).status).toBe(404);
 });

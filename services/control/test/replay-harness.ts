@@ -98,7 +98,7 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
       ),
     waits: (problem: string) =>
       eventually('the replay to wait', async () => (await current()).body.data.problem === problem, FOLLOWS_WITHIN_MS),
-    /** The diff of the replay, also if it takes longer than one answer. */
+    /** The diff of the replay. Status 202 means that it is not complete yet, so the call is repeated. */
     async diff(query = '') {
       for (;;) {
         const { status, body } = await call('GET', `/replays/current/diff${query}`);

@@ -132,7 +132,8 @@ test.each(['swap', 'undo'] as const)(
     const records = await weir.count('SELECT count() AS n FROM records');
     await ask(what);
     const done = what === 'swap' ? 'swapped' : 'undone';
-    // On a busy machine, a leader can need longer than the time between two probes. So the last leader is not ended.
+    // On a busy machine, a leader (a process that carries out the replay) can need longer than the time between two probes. If each one was ended,
+    // none could complete the command. So at most LEADERS_ENDED_MAX leaders are ended.
     let ended = 0;
     await eventually(done, async () => {
       if (ended++ < LEADERS_ENDED_MAX) await weir.restartReplayer();

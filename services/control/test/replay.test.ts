@@ -113,7 +113,7 @@ test('a limited replay goes on where it was after its leader ended', async () =>
   const asked = { from: 'enriched', since: new Date(Date.now() - 3600_000).toISOString(), records_per_second_max: 50 };
   insertsSoon = true;
   await weir.call('POST', '/replays', asked);
-  // Most of the 400 records are left after the last part, so that the replay is still in this phase on a busy machine.
+  // The replay has 400 records. Only 100 of them are needed here, so that the phase is still `fill` on a busy machine.
   for (const part of [10, 50, 100]) {
     const { phase } = await eventually(`${part} records`, async () => {
       const { data } = (await current()).body;

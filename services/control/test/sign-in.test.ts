@@ -107,7 +107,8 @@ describe('a session', () => {
       expect((await browse('GET', '/session', cookie)).status).toBe(401);
     }
     expect([...weir.registry.signedOut().keys()].slice(stored)).toEqual([viewerId]);
-    // The entry of the viewer also ends older sessions of this viewer. Later sessions, and those of other viewers, stay valid.
+    // The registry has one entry for this viewer instead of one entry for each session. The entry also ends older sessions of this viewer. Later
+    // sessions, and those of other viewers, stay valid.
     const statuses = [older, await cookieOf(token), ofOther].map(async (cookie) => {
       return (await browse('GET', '/session', cookie)).status;
     });
@@ -176,7 +177,7 @@ describe('a page of another origin', () => {
       const { status, headers: answered } = await signIn(ADMIN_TOKEN, headers);
       expect([headers, status, answered['set-cookie']]).toEqual([headers, 403, undefined]);
     }
-    // A program sends none of these headers.
+    // A program that is not a browser sends neither `Origin` nor `Sec-Fetch-Site`.
     expect((await signIn(ADMIN_TOKEN, {})).status).toBe(200);
   });
 });

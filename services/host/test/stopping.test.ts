@@ -117,7 +117,7 @@ describe('operations.md, WEIR_DRAIN_TIMEOUT_MS', () => {
     expect(weir.output()).toContain('the drain took too long');
 
     hold.letThrough();
-    // The next start does not have the limit of 0. With it, a busy machine could not end in time, and the exit code would be 1.
+    // The next start uses the default drain timeout. With a timeout of 0, Weir could not end in time on a busy machine, and the exit code would be 1.
     const next = await startWeir({ dataDir, env: { CLICKHOUSE_URL: url } });
     closers.push(() => next.kill9());
     await next.client.settled();

@@ -59,7 +59,7 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
     .addHelpText('after', NOTES)
     .action(async (file: string, { json, site, format }: ImportOptions) => {
       const admin = client();
-      // Called before the pipe is read. Otherwise Ctrl-C would end the process and leave the temporary copy on the disk.
+      // `interruption` is called before the pipe is read. Otherwise Ctrl-C would end the process and leave the temporary copy on the disk.
       const interrupted = io.interruption();
       const log = file === '-' ? await spoolToFile(io.stdin, interrupted) : await openLogFile(file);
       try {

@@ -9,8 +9,8 @@ type Chunk = LineChunk | RowChunk;
 const CHUNK_CHARS_MIN = 32 * 1024;
 
 /**
- * Returns a function that sends chunks. If a chunk takes longer to arrive than Weir waits for a request, it is sent again in halves, and later chunks
- * are not larger than these. `attempt` sends a chunk once, and `patiently` retries a call while Weir is unreachable.
+ * Returns a function that sends chunks. If a chunk takes longer to arrive than Weir waits for a request, the chunk is sent again in halves. Later
+ * chunks are then not larger than the halves that arrived. `attempt` sends a chunk once, and `patiently` retries a call while Weir is unreachable.
  */
 export function createSendChunk<View extends object>(
   attempt: (chunk: Chunk) => Promise<View>,

@@ -30,7 +30,7 @@ afterEach(() => {
   beforeSelect = () => undefined;
 });
 
-/** The sessions of bots are not in the table `sessions`. */
+/** A browser that is not a bot, because the table `sessions` has no sessions of bots. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 let ids = 0;
 

@@ -219,7 +219,9 @@ async function firstChunk(old: string) {
   return { month: Number(month), logId: String(log), partition: Number(part), nth: Number(nth) };
 }
 
-/** Lets an expiry continue that another process has left. `chunk` is the last one that it began. Resolves when the expiry has ended. */
+/**
+ * Lets an expiry continue that another process has left. `chunk`: the last chunk that the other process began. Resolves when the expiry has ended.
+ */
 async function continueExpiry(expiryId: string, before: number, chunk: Omit<ExpiryChunk, 'token'>): Promise<void> {
   await weir.registry.putExpiry({
     expiryId,

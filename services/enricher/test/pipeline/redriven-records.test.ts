@@ -19,7 +19,7 @@ async function outcomes(...values: readonly Uint8Array[]) {
 
 test('a redriven record counts once per attempt, and is no duplicate of the first record of its dead letter', async () => {
   const record = rawBytes({ kind: 'event', idempotencyKey: 'k', body: { name: 'paid', visitor_id: 'v' } });
-  // The state store keeps the first record as the first one with its key, as it does for a record whose row ClickHouse refuses later.
+  // The state store keeps this record as the first one with its key. The same happens for a record whose row ClickHouse refuses later.
   const [first] = await outcomes(record);
   const offset = Number(first?.raw_offset);
   const again = redrivenRecord(record, '', redriven(offset)) as Uint8Array;

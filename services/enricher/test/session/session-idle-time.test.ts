@@ -13,7 +13,7 @@ test('the snippet, the tables and the reports end a session after the same idle 
   const migrations = readdirSync(fullPath(MIGRATIONS))
     .toSorted()
     .map((name) => read(`${MIGRATIONS}/${name}`));
-  // The last migration that creates the view has its present text.
+  // Several migrations create the view `session_moves`. The last one has the present text of the view.
   const ofTables = migrations.findLast((sql) => CREATES_VIEW.test(sql)) ?? '';
   for (const sql of [ofTables, read('services/control/src/reports/visits/visit-rows.ts')]) {
     expect(sql).toContain(`OVER session), ${SESSION_IDLE_MS})`);

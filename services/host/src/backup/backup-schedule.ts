@@ -7,10 +7,10 @@ import type { Config } from '@weir/runtime/config/config';
  * the writer and copies the log.
  */
 export interface BackupSchedule {
-  /** Call one of these methods when a backup to the place `to` has ended. Ignores the backup if the schedule has another place. */
+  /** Call one of these two methods when a backup to the place `to` has ended. The schedule ignores a backup to another place than its own. */
   succeeded(to: string, at: number): void;
   failed(to: string, at: number): void;
-  /** Reports when the newest backup in the place of the schedule was made, in Unix milliseconds. Minus infinity if there is no backup. */
+  /** Call it with the time of the newest backup in the place of the schedule, in Unix milliseconds. Minus infinity if there is no backup. */
   found(newest: number): void;
   /** Whether the last attempt failed and it is too early for the next one. */
   waits(now: number): boolean;

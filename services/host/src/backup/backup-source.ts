@@ -100,8 +100,8 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
   }
 
   /**
-   * Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. If the pause
-   * cannot be ended now, for example because the disk is full, resolves with false, and tries again in the background, because a paused writer
+   * Ends the pause, unless a replay has begun a swap (docs/glossary.md) in the meantime: the replay then ends the pause. Resolves with false if
+   * the pause cannot be ended now, for example because the disk is full. Retries in the background then end it, because a paused writer
    * stores nothing.
    */
   async function endPause(): Promise<boolean> {

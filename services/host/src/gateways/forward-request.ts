@@ -4,8 +4,8 @@ import type { Handle } from '@weir/gateway/http/route';
 import { PEER_HEADER } from './forwarded-server.ts';
 
 /**
- * Headers that are not passed on: those that belong to one connection (RFC 9110, 7.6.1), `expect`, which this process has handled already, and
- * `PEER_HEADER`, which only this file may set.
+ * Headers that are not passed on. Most of them belong to one connection (RFC 9110, 7.6.1). This process has already handled `expect`. Only this file
+ * may set `PEER_HEADER`.
  */
 const OWN_CONNECTION = new Set([
   'connection',

@@ -6,8 +6,8 @@ export const DEMO_SITE_ID = 'demo';
 
 /**
  * Creates the site `demo` and a key with both scopes if the registry has no site. With `replaceKey`, also replaces the key if `demo` is the only
- * site: the caller sets it if an earlier start made the site, but did not print the key. Never changes an existing site. Resolves with the new
- * key in plain text, or with undefined if no key was created. The plain text is not stored.
+ * site. The caller sets `replaceKey` if an earlier start made the site, but did not print the key. Never changes an existing site. Resolves with the
+ * new key in plain text, or with undefined if no key was created. The plain text is not stored.
  */
 export async function makeDemoSite(registry: Registry, now: number, replaceKey = false): Promise<string | undefined> {
   if (registry.sites().some(({ siteId }) => !replaceKey || siteId !== DEMO_SITE_ID)) return undefined;
