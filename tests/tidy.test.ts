@@ -128,7 +128,7 @@ describe('documents', () => {
       'CLICKHOUSE_CLUSTER',
     ];
     expect(names).toEqual(expect.arrayContaining([...known, ...more]));
-    // Also finds settings that are read in another way than the pattern above.
+    // This pattern also finds settings that are read in another way than the pattern above expects.
     const quoted = [...config.matchAll(/'((?:WEIR|KAFKA|REDIS|CLICKHOUSE)_[A-Z0-9_]+)'/g)].map(
       (match) => match[1] ?? '',
     );

@@ -140,7 +140,7 @@ interface UapTests {
   readonly test_cases: readonly { readonly user_agent_string: string; readonly family: string }[];
 }
 
-/** The tests of uap-core, from an npm package of 2013. It is the last one that contains them; uap-core's own packages do not. */
+/** The tests of uap-core, from an npm package of 2013. It is the last package with these tests: uap-core's own packages do not contain them. */
 export function uapTests(): AgentSet {
   const folder = join(folderOf('uap-core-fixtures'), 'test_resources');
   const tests = (name: string) => readYaml<UapTests>(join(folder, `${name}.yaml`)).test_cases;

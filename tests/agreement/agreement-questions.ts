@@ -17,8 +17,8 @@ export interface AgreementQuestion {
 }
 
 /**
- * Generates questions (requests for reports) that the admin API, `weir`, SQL and the dashboard can all answer. So no question has what the dashboard
- * does not have: a period that begins at a time of day, a list with a comparison, or a comparison for the period `all`.
+ * Generates questions (requests for reports) that the admin API, `weir`, SQL and the dashboard can all answer. The dashboard does not have periods
+ * that begin at a time of day, lists with a comparison, and comparisons for the period `all`. So no question has one of these.
  */
 export function agreementQuestions(model: Model, seed: number, count: number): readonly AgreementQuestion[] {
   const asked = fc.record({

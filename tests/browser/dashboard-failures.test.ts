@@ -186,7 +186,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await bar.getByRole('button', { name: 'Segments' }).click();
     await page.getByRole('menuitem', { name: 'Remove Mine' }).click();
     await bar.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
-    // The longest pause before the page repeats the request.
+    // Six minutes is the longest pause before the page repeats the request.
     await page.clock.fastForward('06:00');
     await bar.getByText('0 visitors now').waitFor({ state: 'detached' });
   });

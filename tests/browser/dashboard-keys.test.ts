@@ -117,7 +117,7 @@ describeBrowser('API keys in the dashboard', () => {
 
   test('shows errors beside the form, and removes a new key from the page when the sign-in ends', async () => {
     const { page } = await openKeys('Problems');
-    // Set long before it aborts a request: a request that is sent directly after a new route was set may miss the route.
+    // The route is set long before it aborts a request, because a request that is sent directly after a new route was set may miss the route.
     let isAnswered = true;
     await page.route(/\/keys$/, (route) =>
       isAnswered || route.request().method() !== 'POST' ? route.continue() : route.abort(),

@@ -133,7 +133,7 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     const editor = page.getByRole('textbox', { name: 'Statement' });
     await editor.press('Control+a');
     await editor.press('Control+v');
-    // Chromium confirms the key press before it has pasted the text.
+    // Chromium confirms the key press before it has pasted the text, so the test waits for the text.
     await editor.filter({ hasText: '-- params:' }).waitFor();
     await editor.press('Control+Enter');
     await page.locator('[data-testid=sql-result] td', { hasText: mark('value') }).waitFor();

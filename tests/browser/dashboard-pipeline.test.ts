@@ -256,7 +256,8 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await card('minutes').locator('tbody tr', { hasText: 'does not agree' }).waitFor();
     await shows('installation', 'The disk is nearly full. Weir accepts no records until there is free space.');
     expect(await violationsOf(page)).toEqual([]);
-    // The page repeats its requests. Without this, one that the test is changing while the browser closes would fail the suite.
+    // The page repeats its requests, and the test can be changing the answer to one while the browser closes. Without this call, the suite would
+    // then fail.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 });

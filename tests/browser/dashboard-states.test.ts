@@ -146,7 +146,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     const { client } = browser.weir;
     await client.must(201, 'POST', `/sites/${site}/goals`, { type: 'page', value: '/pricing' });
     const { page, errors } = await openDashboard(browser);
-    // Set before the pages load: a request that is sent directly after a new route was set may miss the route.
+    // The routes are set before the pages load, because a request that is sent directly after a new route was set may miss the route.
     for (const held of [
       /\/(stats|breakdown|conversions|funnel|cohorts|journeys)\?.*period=today/,
       /\/breakdown\?.*dimension=hostname/,
@@ -243,7 +243,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     try {
       await page.keyboard.press('d');
       const problem = numbers.getByRole('alert').filter({ hasText: /ClickHouse does not respond.*restart it/ });
-      // Weir finds out within 27 s, and the page asks three times.
+      // Weir needs up to 27 s to notice that ClickHouse does not respond. The page sends its request three times before it shows the error.
       await problem.waitFor({ timeout: 120_000 });
       expect(await violationsOf(page)).toEqual([]);
       await page.goto(`${browser.weir.url}/dashboard/sites/${site}/settings`, { timeout: 60_000 });

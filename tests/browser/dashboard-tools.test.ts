@@ -130,7 +130,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     const { client } = browser.weir;
     const site = await siteWithVisits('Before');
     const { page, errors } = await openDashboard(browser, `/sites/${site}/settings`);
-    // Another card also has a field `Name`. While the form of the site is loading, that field is the only one.
+    // Another card also has a field `Name`, which is the only one while the form of the site is loading. So the test selects the section of the form.
     const fields = page.locator('section', { has: page.locator('#site-fields') });
     await fields.getByLabel('Name', { exact: true }).fill('After');
     await page.getByLabel('Events', { exact: true }).fill('400d');

@@ -200,7 +200,7 @@ describeBrowser('the dashboard', () => {
       }[];
     const { page } = await openDashboard(browser, `/sites/${site}/overview`);
     await page.clock.install();
-    // Set before the page loads: a request that is sent directly after a new route was set may miss the route.
+    // The route is set before the page loads, because a request that is sent directly after a new route was set may miss the route.
     await page.route(/\/annotations$/, (route) =>
       route.request().method() === 'POST' ? route.abort() : route.continue(),
     );

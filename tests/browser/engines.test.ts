@@ -95,7 +95,7 @@ for (const { engine, files, open, gpc } of ENGINES) {
       expect(found[0]?.visitor_id).toMatch(/^\d{20,40}$/);
     });
 
-    // This test leaves the page, and does not close the tab: a controlled Firefox can end the process of a tab before its
+    // This test leaves the page, and does not close the tab. If a controlled Firefox closes a tab, it can end the process of the tab before its
     // requests are sent. snippet-delivery.test.ts closes a tab in Chromium.
     test('events that are tracked when a page is left arrive, at the latest with the next page', async () => {
       const siteId = await openSite('', `<script>addEventListener('pagehide', () => weir.track('bye'))</script>`);

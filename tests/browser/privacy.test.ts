@@ -173,7 +173,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     await page.click('#inner');
     await page.click('#send');
     const rows = (await browser.rows(siteId, 8, ROW)).filter((row) => row.type === 'event');
-    // Sorted by name, because hits that are still queued when the page is left are sent together, in no fixed order.
+    // The rows are sorted by name, because hits that are still queued when the page is left are sent together, in no fixed order.
     const found = rows.toSorted((a, b) => String(a.event_name).localeCompare(String(b.event_name)));
     expect(found.map((row) => [row.event_name, row.value_text, row.properties])).toEqual([
       ['asked', '', { topic: 'price' }],
@@ -210,7 +210,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
       await loaded(page);
       await browser.rows(siteId, 1);
       gate.isClosed = true;
-      // Waits for the failure here and below: a page that is left during a request cannot keep its hit.
+      // Waits for the failure here and below. If a page is left during a request, the snippet cannot keep the hit of this request for the next page.
       const refused = gate.refusal();
       await page.evaluate(`weir.track('kept'); history.pushState({}, '', '/admin')`);
       await refused;

@@ -30,7 +30,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     await loaded(page);
     await browser.rows(siteId, 1);
     gate.isClosed = true;
-    // Waits for the failure here and below: a page that is left during a request cannot keep its hit.
+    // Waits for the failure here and below. If a page is left during a request, the snippet cannot keep the hit of this request for the next page.
     const first = gate.refusal();
     await page.evaluate(`weir.track('kept')`);
     await first;
@@ -131,7 +131,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
     await loaded(page);
     await browser.rows(siteId, 1);
     gate.isClosed = true;
-    // Waits for the failure here and below: a page that is left during a request cannot keep its hit.
+    // Waits for the failure here and below. If a page is left during a request, the snippet cannot keep the hit of this request for the next page.
     const first = gate.refusal();
     await page.evaluate(`for (let n = 1; n <= 65; n++) weir.track('n' + n, { text: 'x'.repeat(2_000) })`);
     await first;

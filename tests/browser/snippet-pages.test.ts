@@ -62,7 +62,8 @@ describeBrowser('hidden pages and unusual pages in Chromium, by the rows', () =>
 
   test('hits that wait when a hidden page ends are sent as beacons', async () => {
     const siteId = await browser.openSite();
-    // The hit `hangs` is never answered. Its route is set before the page loads: a request directly after a new route was set may miss it.
+    // The hit `hangs` is never answered. Its route is set before the page loads, because a request directly after a new route was set may miss the
+    // route.
     const page = await open('/a', (opened) =>
       opened.route('**/api/collect', (route) =>
         route.request().postData()?.includes('hangs') ? undefined : route.continue(),

@@ -22,8 +22,8 @@ export function describeBrowser(name: string, body: () => void): void {
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'];
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 /**
- * The user agent of Chromium without the word "Headless", because Weir would count it as a bot. It is set for the whole browser: a beacon that is
- * sent after its page has closed does not use the user agent of the page.
+ * The user agent of Chromium without the word "Headless", with which Weir would count the browser as a bot. It is set for the whole browser and
+ * not for a page: a beacon that is sent after its page has closed does not use the user agent of the page.
  */
 const USER_AGENT =
   '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
@@ -133,7 +133,7 @@ export async function loaded(page: { evaluate<T>(script: string): Promise<T> }):
   await eventually('the snippet', () => page.evaluate<boolean>('!!window.weir && !window.weir.q'));
 }
 
-/** Stops the clock of the page, and sets it a minute ahead: Playwright refuses a time that has passed when it stops the clock. */
+/** Stops the clock of the page, a minute ahead: Playwright cannot stop a clock at a time that has passed. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + MINUTE_MS);

@@ -71,7 +71,7 @@ describeBrowser('visits in Chromium, by their rows', () => {
     }
     await page.goBack({ waitUntil: 'commit' });
     const rows = await browser.rows(siteId, 3, PAGE);
-    // Read after the rows are there, because the page can be visible before its event `pageshow`.
+    // The test waits for the rows before it reads `restored`, because the page can be visible before its event `pageshow`.
     const restored = await page.evaluate('window.restored');
     expect(rows.map((row) => row.pathname)).toEqual(['/one', '/two', '/one']);
     // Without this check, the test would also pass if the browser loaded the page again.

@@ -39,7 +39,7 @@ export async function openWebKit(): Promise<DrivenBrowser> {
   };
   const options = { 'webkitgtk:browserOptions': { binary: MINI_BROWSER, args: ['--automation'] } };
   await eventually('WebKitWebDriver', () => send<object>('GET', '/status'));
-  // This request is not repeated: WebKitWebDriver allows one session at a time, and a second request during the start of the browser breaks the
+  // This request is not repeated. WebKitWebDriver allows one session at a time. A second request during the start of the browser would break the
   // first one too.
   const wanted = { capabilities: { alwaysMatch: options } };
   const { sessionId } = await send<{ sessionId: string }>('POST', '/session', wanted, SESSION_WITHIN_MS);

@@ -144,7 +144,7 @@ export function mountSmallDisk(type: FileSystem, megabytes: number): SmallDisk {
   };
 }
 
-/** Tries again if the disk is still in use: a killed process uses it until it has really ended. */
+/** Tries again if the disk is still in use: a killed process uses the disk until the process has really ended. */
 function unmountWhenFree(root: string): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let tried = 0; ; tried++) {

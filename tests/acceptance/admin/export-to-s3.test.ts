@@ -44,7 +44,7 @@ describeLive('s3', (endpoint) => {
     const rows = await client.number('SELECT count() FROM events WHERE site_id = {site:String}', { site });
     expect(plain.trim().split('\n')).toHaveLength(rows);
     expect(await run(`s3://${bucket}/a/events.ndjson.gz`)).toMatchObject({ code: 0 });
-    // Sorted, because the rows of an export have no fixed order.
+    // The lines are sorted, because the rows of an export have no fixed order.
     const lines = (text: string): readonly string[] => text.split('\n').sort();
     expect(lines(gunzipSync(await stored('a/events.ndjson.gz')).toString())).toEqual(lines(plain));
   });

@@ -66,7 +66,7 @@ async function sendPeople(client: WeirClient, site: string, key: string): Promis
 
   await send(client, key, { name: 'signup', user_id: 'ü3', idempotency_key: 'k1' });
   await send(client, key, { name: 'signup', user_id: 'ü3', idempotency_key: 'k1' }, 200);
-  // Written as JSON text, because JavaScript would round the long number. The second event below sends this text unchanged.
+  // The properties are JSON text, because JavaScript would round the long number. The second event below sends this text unchanged.
   const properties =
     '{"plan":"pro","big":9007199254740993,"float":0.1,"a":{"b":[1,"x",null,true,{"c":1.5}]},"x.y":"dot","list":[1,2],' +
     '"date":"2026-01-01","empty":{},"quote":"\\"\\\\\\n\\u2028","minus":-5,"huge":1e300,"none":null}';

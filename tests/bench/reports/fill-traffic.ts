@@ -44,7 +44,10 @@ export async function fillTraffic(
   return one(`SELECT count() FROM records WHERE site_id = '${TRAFFIC_SITE}'`);
 }
 
-/** Builds the slots (docs/glossary.md) of all days that are closed at the end of the traffic, as control does in the background. Resolves with their number. */
+/**
+ * Builds the slots (docs/glossary.md) of all days that began at least `CLOSED_AFTER_DAYS` days before the end of the traffic. In production, the
+ * role control does this in the background. Resolves with the number of slots.
+ */
 export async function buildSlots(analytics: Analytics, endMs: number): Promise<number> {
   const change = (statement: string) => analytics.change(statement);
   const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };

@@ -82,7 +82,7 @@ async function run(bench: Bench): Promise<Findings> {
       openDashboard(weir, nth, () => figures, closing.signal),
     );
     const clients = Promise.all([...open, probe(weir, () => figures, closing.signal)]);
-    // If a client or the load fails, this rejects immediately.
+    // If a client or the load fails, the promise of `measure` rejects immediately.
     const measure = (ms: number): Promise<unknown> => Promise.race([pause(ms), clients, load.failed]);
     await measure(OPENING_MS);
     const opening = all(figures);

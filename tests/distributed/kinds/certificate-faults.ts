@@ -18,7 +18,8 @@ const expires = (engine: Engine, isKept: boolean): Fault<Clustered> => ({
   ...{ ...CLUSTERED, name: `${engine}-certificate-expired` },
   about: `the certificate of ${SHOWN[engine]} expires: ${isKept ? 'connections continue; after a reset, ' : ''}new ones are refused until it is renewed`,
   async strike(broken, round) {
-    // A process that is still connecting again after the last round could not do so with the expired certificate.
+    // After the last round, a process can still be connecting again. It could not connect with the expired certificate. So the test waits until all
+    // processes work.
     if (isKept) await othersTakeOver(broken, round);
     const ways = broken.ways[engine];
     const before = ways.map(({ front }) => front.expired());

@@ -36,7 +36,8 @@ const SHOWN: readonly Shown[] = [
     of: (sample) => sample['disk-tables'] / Math.max(1, sample['table-rows']),
   },
   {
-    // Retention makes the tables smaller from time to time. If replaced parts were not removed, this value would grow by about 20 in six hours.
+    // This value varies, because retention makes the tables smaller from time to time. If replaced parts were not removed, the value would grow by
+    // about 20 in six hours.
     ...{ name: 'replaced-per-byte', unit: 'bytes', slack: 3 },
     about: 'replaced parts of tables, bytes per byte of active parts',
     of: (sample) => sample['disk-replaced-parts'] / Math.max(1, sample['disk-tables']),

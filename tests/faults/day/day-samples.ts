@@ -35,7 +35,7 @@ export async function takeSample({ weir, disk, hours }: DayWeir): Promise<Sample
   const [log = 0, state = 0, claims = 0, clickhouse = 0] = FOLDERS.map((name) => bytesIn(join(disk.folder, name)));
   const all = bytesIn(disk.folder);
   const [parts] = await weir.client.sql(
-    // A deletion replaces each part, but a part without deleted rows has the same files as the part that replaces it.
+    // A deletion replaces each part. A part without deleted rows has the same files as its replacement, so these files are counted only once.
     `SELECT sumIf(bytes_on_disk, active) AS bytes, sumIf(rows, active) AS rows,
       sumIf(bytes_on_disk, NOT active AND hash_of_all_files NOT IN (SELECT hash_of_all_files FROM system.parts WHERE active)) AS replaced
      FROM system.parts`,

@@ -192,8 +192,8 @@ const withoutEvents = (session: string): string => session.replace(/, \d+ events
 
 /**
  * The sessions that the stored rows must have. A session of a visitor ends after 30 idle minutes. A server event can only join a session that
- * Weir knew when the event arrived: one that had not ended at the time of the event, otherwise one that began within 30 minutes after the event.
- * The gateway sets the times and the order of arrival, so these two come from the tables.
+ * Weir knew when the event arrived. This is a session that had not ended at the time of the event. If there is none, it is a session that began
+ * within 30 minutes after the event. The gateway sets the times and the order of arrival, so these two come from the tables.
  */
 function expectedSessions(rows: readonly Stored[]): readonly string[] {
   return [...groupByVisitor(rows)].flatMap(([visitor, own]) => {

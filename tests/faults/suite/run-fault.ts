@@ -107,7 +107,7 @@ async function recovers({ client }: Subject, site: string, load: VisitorLoad): P
   );
 }
 
-/** `VisitorLoad.probe` repeats its event until Weir acknowledges it, and would never end if Weir has ended. */
+/** Rejects after `RECOVERS_WITHIN_MS`. `VisitorLoad.probe` alone would never end if Weir has ended: it repeats its event until it is acknowledged. */
 async function recoveryTimeout(): Promise<never> {
   await pause(RECOVERS_WITHIN_MS, undefined, { ref: false });
   throw new Error(`no new event was acknowledged within ${RECOVERS_WITHIN_MS / 1000} s`);
