@@ -28,7 +28,7 @@ for (const suite of suites.toSorted((a, b) => secondsOf(b) - secondsOf(a)).slice
   console.log(`longest: ${secondsOf(suite)} s: ${fileOf(suite)}`);
 }
 
-// Each name on one line at the end, for a reader who sees only the last lines.
+// Each name has a line at the end, for a reader who sees only the last lines.
 const skipped = sum('numPendingTests', 'numTodoTests');
 for (const suite of suites) {
   for (const { fullName, status } of suite.assertionResults) {

@@ -8,7 +8,7 @@ const WEEK_MS = 7 * 24 * HOUR_MS;
 
 test('names the time of the removal, and removes only parts that a repair or the engine has moved away, after the given time', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-detached-'));
-  // The file system rounds the times of files down to some milliseconds.
+  // The file system rounds the times of files down to some milliseconds, so the test allows for 100 ms.
   const startedAt = Date.now() - 100;
   try {
     const table = join(folder, 'store', 'abc', 'abc-table');

@@ -77,7 +77,7 @@ describe("ClickHouse's HTTP interface", () => {
     const pid = clickhouse.pid() ?? 0;
     expect(getPriority(pid)).toBe(Math.min(getPriority() + 5, 19));
     if (process.platform !== 'linux') return;
-    // The threads that run statements have the priority of their process. It is the 19th value of the file `stat` of a thread.
+    // The threads that run statements have the priority of their process. The priority of a thread is the 19th value of its file `stat`.
     const tasks = readdirSync(`/proc/${pid}/task`).map((task) =>
       readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8'),
     );

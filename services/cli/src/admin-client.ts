@@ -107,7 +107,7 @@ async function readWhole(answer: IncomingMessage): Promise<Answer> {
 }
 
 async function fetchWhole(url: string, init: RequestInit): Promise<Answer> {
-  // After a redirect to another origin, `fetch` would send the call without the token.
+  // After a redirect to another origin, `fetch` would send the call without the token. So redirects are not followed.
   const response = await fetch(url, { ...init, redirect: 'manual' });
   return {
     status: response.status,

@@ -66,7 +66,7 @@ test('segments that expire while verify runs are not damaged', async () => {
   const start = join(place, expiredStartName({ ...PARTITION, next: 20 }));
   const stderr = Object.assign(
     new Writable({
-      // The first write says that the first segment was read.
+      // The command writes here when it has read the first segment. The first two of the three segments then expire.
       write(_chunk, _encoding, done) {
         mkdirSync(dirname(start), { recursive: true });
         writeFileSync(start, JSON.stringify({ rawNext: 20, storedAt: 0 }));

@@ -79,7 +79,7 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
     count,
     async visits(wanted: number): Promise<void> {
       const records = Array.from({ length: wanted }, (_, i) => recordsOfVisit(i % 3 === 0 ? 'blog' : 'shop')).flat();
-      // Several appends, so that the tables have several inserts.
+      // The records are appended in several calls, so that the tables have several inserts.
       for (let from = 0; from < records.length; from += APPENDED_AT_ONCE) {
         await appendAll(records.slice(from, from + APPENDED_AT_ONCE));
       }

@@ -39,7 +39,7 @@ describe('calls of the admin API while ClickHouse does not respond', () => {
 
   test('a store that responds is given the time that a query needs', async () => {
     const reply = weir.call('POST', '/sql', { query: LONG });
-    // The limit of a query is longer than the time within which ClickHouse must respond.
+    // This query ends by its own time limit, which is longer than the time within which ClickHouse must respond.
     expect(await reply).toMatchObject({
       status: 400,
       body: { error: { message: expect.stringContaining('took longer') } },

@@ -17,9 +17,9 @@ const problem = localProblem('kafka');
 const PARTITIONS = [0, 1, 2];
 const LEADERLESS = 1;
 /**
- * The broker of each of the four partitions of `__consumer_offsets`. The broker of partition `hashCode(group) mod 4` is the coordinator of a group.
- * This is partition 2 (the first broker) for `group.own.events.raw` and `group.unseen.events.raw`, and partition 0 (the second broker) for
- * `other.half.events.raw`.
+ * For each of the four partitions of `__consumer_offsets`, the broker that stores it. The coordinator of a group is the broker of partition
+ * `hashCode(group) mod 4`. This is partition 2 (first broker) for `group.own.events.raw` and `group.unseen.events.raw`, and partition 0 (second
+ * broker) for `other.half.events.raw`.
  */
 const OFFSETS_BROKERS = [2, 2, 1, 2];
 const GROUP_OF_SECOND = 'other';

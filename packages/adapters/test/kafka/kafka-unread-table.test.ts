@@ -9,7 +9,7 @@ describeLive('kafka', (brokers) => {
     const prefix = `test-${randomUUID().slice(0, 8)}.`;
     const log = await openKafkaFixtureLog(brokers(), prefix, 1, { appendDeadlineMs: 1_700 });
     const table = await log.openTable('table.0');
-    // On a busy machine, the first connections can take longer than the limits of one call.
+    // On a busy machine, the first connections can take longer than the limits of one call, so the calls are repeated.
     await eventually('the row is stored', () => table.put('a', '1').then(() => true));
     await eventually('the table catches up', () => table.catchUp().then(() => true));
     await eventually('the table is read', () => table.unreadMs() < 1_000);

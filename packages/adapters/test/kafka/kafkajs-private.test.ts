@@ -82,7 +82,7 @@ describe('private members of kafkajs that Weir uses', () => {
     Object.assign((cluster as unknown as { brokerPool: object }).brokerPool, {
       brokers: { 1: connected, 2: unreachable },
     });
-    // Many calls, because kafkajs itself would ask a broker at random.
+    // The test calls many times, because kafkajs itself would ask a random broker each time.
     for (let turn = 0; turn < 20; turn++) expect(await findCoordinator(cluster, 'group')).toBe(connected);
     expect(tried).toBe(0);
   });

@@ -15,7 +15,10 @@ export interface TwoBrokers {
   /** The address of the first broker. */
   readonly address: string;
   readonly admin: Admin;
-  /** Stops the second broker. Resolves when its process has ended. Soon afterwards, partitions whose only replica it had have no leader. */
+  /**
+   * Stops the second broker. Resolves when its process has ended. Soon afterwards, the partitions whose only replica is on this broker have no
+   * leader.
+   */
   stopSecond(): Promise<void>;
   /** Sends SIGSTOP to the second broker. Resolves when all of its threads have stopped. On a busy machine, this takes some time. */
   pauseSecond(): Promise<void>;

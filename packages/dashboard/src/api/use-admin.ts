@@ -135,7 +135,7 @@ export function useChange<Id extends OperationId>(
     onSuccess: (data, { path = {} }) => {
       if (same !== undefined) client.setQueryData(adminKey(same, { path }), data);
     },
-    // Also after a failure: a call without an answer may have changed something.
+    // The answers are requested again also after a failure, because a call without an answer may have changed something.
     onSettled: () => Promise.all(invalidates.map((one) => client.invalidateQueries({ queryKey: [one] }))),
   });
 }

@@ -6,7 +6,7 @@ import { RemainsTable } from './remains-table.tsx';
 
 const POLL_MS = 1_000;
 
-/** The progress of an erasure, and where copies of the data remain until when. After the erasure, also what was removed. */
+/** The progress of an erasure, where copies of the data remain, and until when. After the erasure, also what was removed. */
 export function ErasureReceipt({ erasureId }: { readonly erasureId: string }) {
   const { t, number } = useTexts();
   const [isDone, setDone] = useState(false);

@@ -13,7 +13,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Says what is erased, and where copies remain until when. Erases the person after the reader has typed its ID. */
+/** Says what is erased, where copies remain, and until when. Erases the person after the reader has typed its ID. */
 export function ForgetDialog({ person, onBegun, onClose }: Props) {
   const { t } = useTexts();
   const path = { site_id: useSite().site_id };

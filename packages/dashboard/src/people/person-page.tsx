@@ -42,7 +42,7 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
   const unlinking = unlinked.filter(({ id }) => profile?.visitor_ids.includes(id));
   if (unlinking.length < unlinked.length) setUnlinked(unlinking);
   const addUnlinked = (id: string) => {
-    // An object, because the same visitor can be linked and unlinked again before the time is over.
+    // The entry is an object and not the ID, because the same visitor can be linked and unlinked again before the time is over.
     const one = { id };
     setUnlinked((now) => [...now, one]);
     setTimeout(() => setUnlinked((now) => now.filter((other) => other !== one)), UNLINKING_MS_MAX);

@@ -11,7 +11,7 @@ const ipv6Of = (groups: readonly number[]) => normalizeIp(groups.map((group) => 
 const ADDRESS = fc.oneof(
   fc.ipV4(),
   fc.ipV6().map(normalizeIp),
-  // Addresses with runs of zero groups at each position.
+  // IPv6 addresses with runs of zero groups at each position.
   fc.array(fc.constantFrom(0, 0, 1, 0xffff, 0x2001), { minLength: 8, maxLength: 8 }).map(ipv6Of),
 );
 

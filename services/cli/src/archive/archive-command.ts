@@ -107,7 +107,10 @@ async function verifyAll(objects: ObjectStore, io: CliIo): Promise<Verified> {
   };
 }
 
-/** Returns where the archive begins after `ARCHIVE_RETENTION_DAYS`. None if these objects are damaged: then no segment counts as deleted. */
+/**
+ * Returns where each partition of the archive begins after the deletions of `ARCHIVE_RETENTION_DAYS`. Returns an empty list if one of the objects
+ * with these starts is damaged: then no segment counts as deleted.
+ */
 async function readableStarts(objects: ObjectStore, io: CliIo) {
   try {
     return await listExpiredStarts(objects);

@@ -144,7 +144,7 @@ test('replays from raw and from enriched give no row of the person, and those of
     await append('event', [{ name: 'by-user', user_id: `${who}-u`, idempotency_key: `${who}-key` }]);
     await append('event', [{ value: '1', name: 'payment', visitor_id: `${who}-v`, properties: { currency: 'EUR' } }]);
   }
-  // Becomes a dead letter, because the name is not a text. The gateway would have refused this event.
+  // These events become dead letters, because the name is not a text. The gateway would have refused them.
   await append('event', [{ name: 7, user_id: 'zoe-u' }]);
   await append('event', [{ name: 7, user_id: 'max-u' }]);
   await stored();
@@ -167,7 +167,7 @@ test('replays from raw and from enriched give no row of the person, and those of
   expect(await weir.analytics.select(`${letters}'%max%'`)).toHaveLength(1);
   await stored();
 
-  // Passes each line through the line eraser, as a replay from `events.enriched` does: its records still contain the erased person.
+  // Passes each line through the line eraser, as a replay from `events.enriched` does. The records of this topic still contain the erased person.
   const eraseLine = createLineEraser((site) => weir.registry.tombstones(site));
   const enriched = (await readAll(TOPIC_ENRICHED)).map(({ record }) =>
     Buffer.from(eraseLine(record.value, 1)).toString(),

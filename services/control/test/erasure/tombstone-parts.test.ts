@@ -5,7 +5,7 @@ import { entryOf, erasureHash, type Tombstone } from '@weir/domain/erasure/tombs
 import type { Analytics } from '@weir/ports/analytics';
 
 const HEAD = { siteId: 'shop', erasureId: 'erasure', part: 0, at: Date.UTC(2026, 1), salt: 's', whole: false };
-/** On Kafka, Weir refuses rows of the registry that are larger than 983,040 bytes. */
+/** The limit of the test. It is below the 983,040 bytes above which Weir refuses rows of the registry on Kafka. */
 const ROW_CHARS_MAX = 500_000;
 
 test('a device that had 50,000 periods with an erased user has several entries, and the rows stay small', async () => {

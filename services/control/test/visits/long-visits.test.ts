@@ -49,7 +49,7 @@ test(`a report reads sessions if a visit of its period continues for more than a
       const scope = { siteId: `site${nth}`, period: { zone: 'UTC', fromMs, toMs }, withBots: false, filters: [] };
       const { of } = await visitSourceOf(scope, opened.analytics);
       if (isLong) found.long += 1;
-      // A visit that is nearly a day long can also be found. The report then reads `sessions` without need.
+      // For a visit that is nearly a day long, a report may also read `sessions`, without need. So such visits are not compared.
       const isShort = last - first < 22 * HOUR_MS;
       if (isShort) found.short += 1;
       if (isLong || isShort)

@@ -132,7 +132,7 @@ export function rawBytes({ body, ...head }: RawInput): Uint8Array {
     userAgent: CHROME,
     acceptLanguage: '',
   } as const;
-  // Built by hand, because Weir itself no longer writes addresses in plain text.
+  // The record is built by hand, because Weir itself no longer writes addresses in plain text.
   return Buffer.from(JSON.stringify({ ...defaults, ...head, body }));
 }
 

@@ -11,7 +11,9 @@ export interface GuardRail {
    * The checks start when this promise resolves. If it rejects, the engine is not checked. If it is undefined, the checks start at once.
    */
   readonly ready?: Promise<void>;
-  /** Returns one line for each setting that differs. Rejects while the engine is unavailable. This does not count as a difference. */
+  /**
+   * Returns one line for each setting that differs. Rejects while the engine is unavailable: an unavailable engine does not count as a difference.
+   */
   drift(): Promise<readonly string[]>;
 }
 
