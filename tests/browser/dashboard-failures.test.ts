@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, typeGerman, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -153,12 +153,7 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await page.route(/\/breakdown\?.*dimension=language.*limit=1000/, (route) =>
       isFailing ? route.abort() : route.continue(),
     );
-    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
-    await page.waitForSelector('[data-metric=visitors]');
-    await page.keyboard.press('f');
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('What').selectOption('Language');
-    await dialog.getByLabel('Value').fill('German');
+    const dialog = await typeGerman(page, `${browser.weir.url}/dashboard/sites/${site}/overview`);
     const problem = dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' });
     await problem.waitFor();
     const apply = dialog.getByRole('button', { name: 'Apply filter' });

@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, typeGerman, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -69,12 +69,7 @@ describeBrowser('the filters of the dashboard', () => {
     const { page, errors } = await openDashboard(browser);
     const all = /\/breakdown\?.*dimension=language.*limit=1000/;
     const languages = await holdRequests(page, all);
-    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
-    await page.waitForSelector('[data-metric=visitors]');
-    await page.keyboard.press('f');
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('What').selectOption('Language');
-    await dialog.getByLabel('Value').fill('German');
+    const dialog = await typeGerman(page, `${browser.weir.url}/dashboard/sites/${site}/overview`);
     await eventually('the languages are requested', () => languages.count() > 0);
     const apply = dialog.getByRole('button', { name: 'Apply filter' });
     expect(await apply.isDisabled()).toBe(true);

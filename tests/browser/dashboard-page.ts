@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { BrowserContextOptions, Page, Route } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { TestBrowser } from './use-browser.ts';
 
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
@@ -59,6 +59,19 @@ export async function holdRequests(page: Page, url: RegExp): Promise<HeldRequest
       for (const route of held) await go(route);
     },
   };
+}
+
+/**
+ * Opens the overview page at this URL, and types "German" as the value of a filter on the language. Resolves with the dialog, which is still open.
+ */
+export async function typeGerman(page: Page, overviewUrl: string): Promise<Locator> {
+  await page.goto(overviewUrl);
+  await page.waitForSelector('[data-metric=visitors]');
+  await page.keyboard.press('f');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What').selectOption('Language');
+  await dialog.getByLabel('Value').fill('German');
+  return dialog;
 }
 
 /** The suggestions of all inputs on the page (`datalist`). */
