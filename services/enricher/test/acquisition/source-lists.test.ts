@@ -82,8 +82,8 @@ describe('tags of paid traffic', () => {
     for (const text of [...names, ...tags]) expect(text).toBe(text.trim().toLowerCase());
     expect([...names, ...tags].length).toBeGreaterThan(0);
     expect(['cpc', 'display']).toContain(medium ?? 'cpc');
-    // A source that is not in Weir's own lists is an advertising network. Links name it also alone, without a word such as `ads`. `names` are found
-    // only with such a word, so the entry needs at least one of `tags`, which are found alone.
+    // A source that is not in Weir's own lists is an advertising network. Links also name it alone, not only together with a word such as `ads`.
+    // `names` are found only together with such a word, so the entry needs at least one of `tags`, which are found alone.
     if (!known.has(source)) expect(tags.length).toBeGreaterThan(0);
     for (const tag of tags) expect(ofPaidTag(tag)?.source).toBe(source);
   });
