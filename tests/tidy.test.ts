@@ -97,7 +97,10 @@ describe('closed unions', () => {
   });
 });
 
-/** Returns whether the linked file exists. If the link names a section, the page must also have that heading, in GitHub's spelling of anchors. */
+/**
+ * Returns whether the linked file exists. For a link to a section of a Markdown file, it must also have the heading. Anchors are made from headings
+ * as on GitHub: `## API keys` has the anchor `api-keys`.
+ */
 function linkExists(from: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');
   const file = path === '' ? from : join(dirname(from), path);

@@ -18,7 +18,10 @@ export interface RenderedDashboard {
   breakdown(url: string, dimension: string, metric: string): Promise<ShownReport>;
 }
 
-/** What the bundle of `ENTRY` exports. `render` resolves with the HTML of the overview (`stats`), or of one list (`breakdown`) with this `tab`. */
+/**
+ * The exports of the bundle of `ENTRY`. If `kind` is `stats`, `render` resolves with the HTML of the overview page. If it is `breakdown`, the HTML is
+ * a panel of this page, with `tab` as its only tab.
+ */
 interface Bundle {
   render(kind: 'stats' | 'breakdown', url: URL, tab: object): Promise<string>;
 }

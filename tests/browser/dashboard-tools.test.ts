@@ -49,7 +49,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
       return (await live.locator('.live-list summary', { hasText: MARKUP }).count()) > 0;
     });
     await live.locator('.live-list summary').first().click();
-    // Searches for the text, because a newer record may be shown above this one.
+    // The opened record may not be the first one any more, because newer records appear above it.
     await live.locator('details[open] .fields dd', { hasText: 'Firefox' }).first().waitFor();
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);

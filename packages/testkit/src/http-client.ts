@@ -7,7 +7,7 @@ export interface HttpRequest {
   readonly path: string;
   /** With a body, `content-type` is `application/json` by default. A header with an empty value is not sent. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes are sent unchanged, other values as JSON. */
+  /** A string or a `Buffer` is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
   /** Sends the body without `Content-Length`, so that the server does not know its size in advance. */
   readonly chunked?: boolean;

@@ -15,7 +15,10 @@ jest.setTimeout(600_000);
 const WITHIN_MS = 150_000;
 const folder = mkdtempSync(join(tmpdir(), 'weir-replay-archive-'));
 const archive = openFileObjectStore(folder);
-/** With this short retention, all records of the topic count as expired, so a replay reads everything from the archive. */
+/**
+ * With this short retention, all records that are in the topic when a replay (docs/glossary.md) starts count as expired. The replay does not read
+ * them from the topic.
+ */
 const from = { archive, replayRetentionMs: 1 };
 
 /** Starts an archiver with small segments, so that each partition has several. */

@@ -69,8 +69,9 @@ export const TABLES = Object.keys(SITE_IDS);
 const POSITION = ['log_id', 'raw_partition', 'raw_offset'];
 
 /**
- * The columns of a table whose values an export and an import keep. `withSiteIds`: also the columns in `SITE_IDS`, whose values stay only if the
- * import is into a site with the same ID.
+ * Returns, as SQL, the columns that must have the same values after an export and an import. The columns in `POSITION` change, because imported
+ * records are appended to the log again. The columns in `SITE_IDS` are included only if `withSiteIds` is true. They change if the other site has
+ * another ID.
  */
 function columnsOf(table: string, withSiteIds: boolean): string {
   const position = table === 'people_events' || table === 'outcomes' ? POSITION : [];

@@ -69,7 +69,8 @@ export function startRetention({ logs, retentionMs, unreadFrom, writes, clock }:
     try {
       check();
     } catch (error) {
-      // After a failed write, LMDB can refuse to read. `ping` of the log (lmdb-event-log.ts) reports the failed write.
+      // After a failed write, LMDB can refuse to read. Such an error is ignored here: `ping` (lmdb-event-log.ts) writes again, and throws if this
+      // write fails too.
       if (writes.lastFailure() === undefined) throw error;
     }
   }

@@ -59,7 +59,7 @@ export function rowOf(site: string, { kind, visitor, user, names, ahead, at, id,
 
 const before = (a: Act, b: Act): number => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** The acts of the kind identify of a visitor that no later unlink has removed, in order of time. */
+/** Returns the identifies of a visitor, oldest first. Leaves out each identify that is followed by an unlink of the same visitor and user. */
 function standing(acts: readonly Act[], visitor: string): readonly Act[] {
   const own = acts.filter((one) => one.visitor === visitor && visitor !== '').toSorted(before);
   return own.filter(

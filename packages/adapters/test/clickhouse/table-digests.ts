@@ -5,7 +5,10 @@ type Select = (query: string) => Promise<readonly Row[]>;
 /** Views whose rows contain the time of the query. Their digests differ at each query, so they are left out. */
 const OF_THE_MOMENT = ['links_with_time', 'users_with_time'];
 
-/** Resolves with a digest of the sorted rows for `records` and for each view. Two databases with the same rows have the same digests. */
+/**
+ * Resolves with one digest for the table `records` and one for each view, except those in `OF_THE_MOMENT`. The rows are sorted first. Two databases
+ * with the same rows therefore have the same digests.
+ */
 export async function tableDigests(select: Select, database: string): Promise<Readonly<Record<string, string>>> {
   const tables = await select(
     `SELECT name FROM system.tables WHERE database = '${database}' AND (engine = 'View' OR name = 'records') ORDER BY name`,

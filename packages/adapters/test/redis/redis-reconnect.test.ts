@@ -56,7 +56,7 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     const connection = await connect(`redis+cluster://127.0.0.1:${node.port}`);
     const { client } = connection;
     client.once('connecting', () => {
-      // Simulates the end of the last connection at this moment: the private pool of connections then emits `drain`.
+      // Simulates that the last connection ends at this moment. When it ends, the connection pool of ioredis (a private field) emits `drain`.
       (client as unknown as { connectionPool: NodeJS.EventEmitter }).connectionPool.emit('drain');
     });
     await node.call('CLIENT', 'KILL', 'TYPE', 'normal');

@@ -5,8 +5,8 @@ const APPLE_HANDHELD = /\b(?:iPhone|iPad|iPod|iPh OS|iPad OS|iOS\b)/;
 const MAC_PROGRAM = /\bDarwin\/\S+ \((?:i386|x86_64)\)/;
 const WINDOWS_PHONE = /\bWindows ?CE\b|\bwds \d|\bXBLWP7\b/;
 /**
- * Browsers that exist only on Android, but whose user agent does not mention Android when they ask for desktop pages. `Adr` and
- * JUC belong to UC Browser.
+ * Finds browsers on Android whose user agent does not contain `Android`. Silk and Samsung Internet leave it out when they ask for desktop pages.
+ * UC Browser writes `Adr` or `JUC` instead.
  */
 const ANDROID = /\bSilk\/|\bSamsungBrowser\/|\bAdr \d|\bJUC ?\(Linux/;
 const WINDOWS = /\bWin(?:dows|16|32| NT)\b/;

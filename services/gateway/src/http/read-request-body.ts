@@ -81,7 +81,7 @@ function readPacked(packing: Packing, bytesMax: number, unpack: UnpackBody): Rea
   };
 }
 
-/** Reads at most `readMax` bytes and passes them to `read`. If the body is longer, the answer names `bytesMax` as the limit. */
+/** Reads the whole body and passes it to `read`. If it is longer than `readMax` bytes, the answer is a 413 that names `bytesMax` as the limit. */
 function readBytes(request: IncomingMessage, readMax: number, read: ReadBytes, bytesMax: number): Body | Promise<Body> {
   const length = Number(request.headers['content-length'] ?? Number.NaN);
   if (length > readMax) return discard(request, tooLarge(bytesMax));
