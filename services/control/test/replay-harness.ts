@@ -106,7 +106,7 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
       }
     },
     digests: (database: string) => tableDigests((query) => weir.analytics.select(query), database),
-    /** Drops the replay, if there is one. */
+    /** Removes the replay (docs/glossary.md), if there is one, and its shadow tables. Resolves when they are removed. */
     async drop(): Promise<void> {
       await call('DELETE', '/replays/current');
       await harness.gone();

@@ -6,8 +6,8 @@ export interface ReopenableConsumer extends PartitionConsumer {
 }
 
 /**
- * Opens a partition, and opens it again each time its consumer asks for this. The partition then continues at the last commit, as a new owner would:
- * the records after that commit are delivered again.
+ * Opens the consumer of a partition. Each time the consumer asks to be opened again, closes it and opens a new one. The new consumer starts at the
+ * last commit, as if the partition had been assigned to another process. It gets the records after that commit again.
  */
 export async function openReopening(
   handle: PartitionHandle,

@@ -20,7 +20,7 @@ function someValue(n: number, k: number): unknown {
   return (n + k) % 2 === 0 ? kinds[(n + k) % kinds.length] : [{ [q]: kinds[(n * 3 + k) % 4] }];
 }
 
-/** The properties of a large event: 136 keys, 7 KB. docs/api.md allows 200 keys and 32 KiB. */
+/** The properties of a large event: 136 keys on all levels together, 7 KB. docs/api.md allows 200 keys and 32 KiB. */
 function properties(n: number): Record<string, unknown> {
   const entries = Array.from({ length: 90 }, (_, k) => [`t${(k + n * 37) % 256}`, someValue(n, k)]);
   return { ...Object.fromEntries(entries), pad: 'y'.repeat(5500) + n };

@@ -65,7 +65,10 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
   });
 }
 
-/** Offsets that the archive does not have: retention removed them before they were archived, or a segment was deleted. */
+/**
+ * The offsets that are missing in the archive. Either the retention of the topic deleted their records before these were archived, or their segment
+ * (the object with these records) was lost. Offsets that have expired in the archive (`ARCHIVE_RETENTION_DAYS`) do not count.
+ */
 function gapsOf({ ranges, expiredBefore }: ArchivedPartition): string {
   return ranges
     .map(([from], index) => [index === 0 ? expiredBefore : (ranges[index - 1]?.[1] ?? 0) + 1, from - 1] as const)

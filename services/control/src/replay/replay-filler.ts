@@ -145,8 +145,8 @@ export function restingAfterInserts(analytics: Analytics, gate: ReplayGate): Ana
 }
 
 /**
- * Returns the highest raw offset (docs/glossary.md) that the replay has written. Copied rows do not count. If the replay has written no row: the
- * first raw offset of the replay minus 1.
+ * Returns the highest raw offset (docs/glossary.md) that the replay has written in the partition. Rows that were copied from the live table `records`
+ * do not count. If the replay has written no row, returns the first raw offset of the replay minus 1.
  */
 export async function highestReplayed(
   { analytics, shadow }: Pick<ShadowTables, 'analytics' | 'shadow'>,

@@ -7,8 +7,9 @@ import { readSessions, sessionAt } from '../session/visitor-sessions.ts';
 const DAY_MS = 24 * 3600_000;
 
 /**
- * Computes the visitor ID of a hit that was sent without one (cookieless mode). The ID changes at midnight UTC. A visitor whose visit began before
- * midnight keeps the ID for this visit, until the visitor has been idle for 30 minutes, but not after 04:00 UTC.
+ * Computes the visitor ID of a hit that was sent without one (cookieless mode). The ID changes at midnight UTC. A visit that began before midnight
+ * keeps its visitor ID until the visitor has been idle for 30 minutes, at the latest until 04:00 UTC. If a redriven hit (docs/glossary.md) has the ID
+ * that was computed for it before, it keeps this ID.
  */
 export const putVisitor: Step = {
   name: 'put-visitor',

@@ -118,8 +118,8 @@ export async function openEnrichHarness(): Promise<EnrichHarness> {
 let made = 0;
 
 /**
- * The bytes of a record with an address in plain text, as older versions wrote it. By default it is a hit of a person with
- * Chrome in London.
+ * The bytes of a raw record with the client IP in plain text. Older versions of Weir wrote such records. The defaults are those of a collect hit from
+ * Chrome with an IP address in London.
  */
 export function rawBytes({ body, ...head }: RawInput): Uint8Array {
   made += 1;

@@ -50,7 +50,7 @@ export function createDiffRuns(clock: () => number, answerWithinMs = ANSWER_WITH
 
   return {
     async ask(key, work) {
-      // If no client has asked for a diff for a long time, its result is out of date.
+      // After `ABANDONED_MS` without a call, the tables may have changed, so a new diff begins.
       if (current !== undefined && clock() - current.askedAt > ABANDONED_MS) current = undefined;
       if (current !== undefined && current.key !== key) return 'busy';
       current ??= begin(key, work);
