@@ -56,7 +56,7 @@ const FOLDER_IN_USE = /Code: 76\b|lock/i;
  * until the file accepted-blocks.json records the merged part. Weir writes this file every 30 s (`ACCEPT_PERIOD_MS`). Each table removes old
  * parts every 10 to 30 s, instead of every 30 to 300 s, so that the rows of an erased person are soon removed from the disk.
  * `merge_selector_base`: with the default 5, more than a third of the engine's CPU time was spent on merges while live traffic arrived in small
- * inserts. With a higher number, each merge takes more parts, so rows are merged less often and a table has more parts (docs/decisions/0056).
+ * inserts. With a higher number, each merge takes more parts, so rows are merged less often and a table has more parts (docs/decisions/0055).
  * `max_server_memory_usage`: by default, chDB would use up to nine tenths of the memory, and Weir's other processes would not have enough.
  */
 const configOf = (memoryBytes: number): string => `<clickhouse>

@@ -6,9 +6,6 @@ export interface RefillTask {
   readonly change: (statement: string) => Promise<void>;
 }
 
-/** The views that fill tables read one of these two: `rare_records` (docs/decisions/0055) has a part of the rows and columns of `records`. */
-const SOURCE = /^([\s\S]*)\bFROM (\w+)\.(records|rare_records)\b([\s\S]*)$/;
-
 /**
  * Fills `table` again from `records`: runs the SELECT of `view`, which fills the table at each insert, on the records that match the condition
  * `stay`. Does nothing if all of these records are erased or expired.
@@ -28,9 +25,9 @@ export async function refillTable(
     'SELECT as_select FROM system.tables WHERE database = {database:String} AND name = {view:String}',
     { database, view },
   );
-  const [, head = '', of, source, tail = ''] = SOURCE.exec(definition?.as_select ?? '') ?? [];
-  if (of !== database || SOURCE.test(head)) {
-    throw new Error(`the view ${database}.${view} does not select once from ${records} or ${database}.rare_records`);
+  const [head, tail, ...more] = (definition?.as_select ?? '').split(`FROM ${records}`);
+  if (head === undefined || tail === undefined || more.length > 0) {
+    throw new Error(`the view ${database}.${view} does not select from ${records} once`);
   }
   const rows = await analytics.select<{ name: string }>(
     'SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position',
@@ -38,6 +35,6 @@ export async function refillTable(
   );
   const columns = rows.map(({ name }) => name).join(', ');
   await change(
-    `INSERT INTO ${database}.${table} (${columns}) SELECT ${columns} FROM (${head}FROM (SELECT * FROM ${records} WHERE ${stay}) AS ${source}${tail})`,
+    `INSERT INTO ${database}.${table} (${columns}) SELECT ${columns} FROM (${head}FROM (SELECT * FROM ${records} WHERE ${stay}) AS records${tail})`,
   );
 }

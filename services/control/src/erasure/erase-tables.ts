@@ -110,9 +110,9 @@ function shared({ database, person }: EraseTables): readonly (readonly [view: st
   const ofCustomer = `outcome = 'identify' AND ${CUSTOMER} != '' AND ${same(CUSTOMER, 'identify')}`;
   return [
     ['people_seen_fill', 'people_seen', `outcome = 'row' AND ${same('visitor_id, user_id', 'row')}`],
-    ['rare_moved_hours_fill', 'moved_hours', `outcome = 'row' AND ${same('visitor_id', 'row')}`],
-    ['rare_identified_fill', 'identified', ofProfile],
-    ['rare_identities_fill', 'identities', `(${ofProfile} OR ${ofCustomer})`],
+    ['moved_hours_fill', 'moved_hours', `outcome = 'row' AND ${same('visitor_id', 'row')}`],
+    ['identified_fill', 'identified', ofProfile],
+    ['identities_fill', 'identities', `(${ofProfile} OR ${ofCustomer})`],
   ];
 }
 

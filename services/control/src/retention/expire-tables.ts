@@ -177,6 +177,6 @@ async function refillProfiles(task: ExpireTables, further: string): Promise<void
   await analytics.runningInsertsEnd(database);
   const later = `site_id IN (${sitesOf(expiry)}) AND outcome = 'identify' AND NOT ${stored(task)} AND ${further}`;
   const refilling = { analytics, database, change: (statement: string) => change(statement) };
-  await refillTable(refilling, 'rare_identified_fill', 'identified', later);
-  await refillTable(refilling, 'rare_identities_fill', 'identities', later);
+  await refillTable(refilling, 'identified_fill', 'identified', later);
+  await refillTable(refilling, 'identities_fill', 'identities', later);
 }

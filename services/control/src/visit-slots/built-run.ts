@@ -50,7 +50,7 @@ export const NEAR_DAYS = 2;
  * it invalid.
  */
 export const CLOSED_AFTER_DAYS = 4;
-/** The newest closed day by the clock of ClickHouse. The view `rare_late_rows_fill` decides by the same clock which rows are late. */
+/** The newest closed day by the clock of ClickHouse. The view `late_rows_fill` decides by the same clock which rows are late. */
 export const LAST_CLOSED_DAY = `(toDate(now(), 'UTC') - ${CLOSED_AFTER_DAYS})`;
 
 export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day <= {last_day:Date}';
