@@ -188,7 +188,7 @@ test('a clean end leaves no record, so that the next start accepts all parts', a
   expect(readdirSync(join(dataDir, 'clickhouse'))).not.toContain('accepted-blocks.json');
 });
 
-test('merged parts are synced, and the parts that were merged are kept for some time', async () => {
+test('merges have the settings of Weir: merged parts are synced, and the parts that were merged are kept for some time', async () => {
   const names = "('merge_selector_base', 'min_rows_to_fsync_after_merge', 'old_parts_lifetime')";
   const query = `SELECT name, value FROM system.merge_tree_settings WHERE name IN ${names} ORDER BY name`;
   expect(await run(query)).toBe('merge_selector_base\t10\nmin_rows_to_fsync_after_merge\t1\nold_parts_lifetime\t60');
