@@ -1,14 +1,13 @@
-import { bucketsOf, DAY_MS, dayStart, daysLater, localDate, monthsLater } from './local-time.ts';
-import { isInternal, type Model, type ModelRow, type ModelVisit } from './model-rows.ts';
-import { dimensionValue, doneValues, isDone, isOfVisit, LISTS_EMPTY, ownValue, visitValue } from './model-values.ts';
-import type { Filter, Question } from './report-questions.ts';
+import { bucketsOf } from './local-time.ts';
+import { comparedPeriod, type Period, periodOf, within } from './model-periods.ts';
+import type { Model, ModelVisit } from './model-rows.ts';
+import { leftOut, type Selected, select } from './model-select.ts';
+import { dimensionValue, isOfVisit, LISTS_EMPTY, visitValue } from './model-values.ts';
+import { type Answer, type ReportModel, shownExplain, shownSpan, shownTimes } from './report-model.ts';
+import { DIMENSIONS, type Filter, pathOf, type Question, question } from './report-questions.ts';
 
-// This file computes the expected answers of the reports by the definitions of docs/stats.md, from the rows and visits of the model.
+// This file computes the expected answers of `stats` and `breakdown` by the definitions of docs/stats.md, from the rows and visits of the model.
 
-interface Period {
-  readonly from: number;
-  readonly to: number;
-}
 interface Numbers {
   readonly visitors: number;
   readonly visits: number;
@@ -17,123 +16,6 @@ interface Numbers {
   readonly bounce_rate: number | null;
   readonly visit_duration: number | null;
   readonly views_per_visit: number | null;
-}
-
-function periodOf({ period, from, to }: Question, zone: string, now: number, rows: readonly ModelRow[]): Period {
-  const today = localDate(now, zone);
-  const days = (first: string, end: string): Period => ({ from: dayStart(first, zone), to: dayStart(end, zone) });
-  if (from !== undefined) {
-    const moment = (text: string, later: number): number =>
-      text.includes('T') ? Date.parse(text) : dayStart(daysLater(text, later), zone);
-    return { from: moment(from, 0), to: moment(to ?? today, 1) };
-  }
-  const tomorrow = daysLater(today, 1);
-  switch (period) {
-    case '24h':
-      return { from: now - DAY_MS, to: now };
-    case 'yesterday':
-      return days(daysLater(today, -1), today);
-    case 'month':
-      return days(`${today.slice(0, 8)}01`, tomorrow);
-    case 'year':
-      return days(`${today.slice(0, 5)}01-01`, tomorrow);
-    case '12mo':
-      return days(monthsLater(`${today.slice(0, 8)}01`, -11), tomorrow);
-    case 'all': {
-      const first = rows.length === 0 ? today : localDate(Math.min(...rows.map(({ at }) => at)), zone);
-      return days(dateBefore(first, today), tomorrow);
-    }
-    default:
-      return days(daysLater(today, 1 - (Number.parseInt(period ?? '30d', 10) || 1)), tomorrow);
-  }
-}
-
-function dateBefore(a: string, b: string): string {
-  return [a, b].toSorted()[0] ?? a;
-}
-
-function comparedPeriod({ from, to }: Period, { compare }: Question, zone: string): Period {
-  const isDays = [from, to].every((ms) => dayStart(localDate(ms, zone), zone) === ms);
-  if (!isDays) return { from: from - (to - from), to: from };
-  const [first, end] = [localDate(from, zone), localDate(to, zone)];
-  const count = (Date.parse(end) - Date.parse(first)) / DAY_MS;
-  if (compare === 'previous_period') return { from: dayStart(daysLater(first, -count), zone), to: from };
-  const lastBefore = monthsLater(daysLater(end, -1), -12);
-  return { from: dayStart(monthsLater(first, -12), zone), to: dayStart(daysLater(lastBefore, 1), zone) };
-}
-
-function matches({ operator, values }: Filter, value: string): boolean {
-  switch (operator) {
-    case 'is':
-      return values.includes(value);
-    case 'is_not':
-      return !values.includes(value);
-    case 'contains':
-      return values.some((part) => value.includes(part));
-    case 'contains_not':
-      return !values.some((part) => value.includes(part));
-    case 'matches':
-      return values.some((glob) => matchesGlob(glob, value));
-    case 'matches_not':
-      return !values.some((glob) => matchesGlob(glob, value));
-  }
-}
-
-/** Whether a value matches a glob, in which `*` stands for any characters. */
-function matchesGlob(glob: string, value: string): boolean {
-  const [first = '', ...others] = glob.split('*');
-  if (others.length === 0) return glob === value;
-  if (!value.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of others.slice(0, -1)) {
-    const found = value.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return value.length - at >= (others.at(-1) ?? '').length && value.endsWith(others.at(-1) ?? '');
-}
-
-/** The rows that a report counts, and the visits that began in the period and have one of them. */
-interface Selected {
-  readonly hits: readonly ModelRow[];
-  readonly visits: readonly ModelVisit[];
-}
-
-const within = ({ from, to }: Period, ms: number): boolean => ms >= from && ms < to;
-
-/**
- * Returns whether a row passes the filter. Filters such as `done_event` select the row by its visitor: they compare all pageviews or events of
- * this visitor in `all`. Other filters compare the values of the row itself.
- */
-function passing(filter: Filter, all: readonly ModelRow[]): (row: ModelRow) => boolean {
-  const { dimension, operator } = filter;
-  if (!isDone(dimension)) return (row) => matches(filter, ownValue(row, dimension));
-  const has = { ...filter, operator: operator.replace('_not', '') as Filter['operator'] };
-  const done = all.filter((row) => doneValues(row, dimension).some((value) => matches(has, value)));
-  const visitors = new Set(done.map(({ visitor }) => visitor).filter((visitor) => visitor !== ''));
-  return ({ visitor }) => visitors.has(visitor) !== operator.endsWith('_not');
-}
-
-function select(model: Model, { filters, bots }: Question, period: Period): Selected {
-  const [ofVisit, ofRow] = [true, false].map((wanted) =>
-    filters.filter(({ dimension }) => isOfVisit(dimension) === wanted),
-  );
-  const all = model.rows.filter(
-    (row) => within(period, row.at) && !isInternal(row) && (bots === 'include' || row.bot === ''),
-  );
-  const passes = (ofRow ?? []).map((filter) => passing(filter, all));
-  const rows = all.filter((row) => passes.every((pass) => pass(row)));
-  const ofHits = [...new Set(rows.map(({ session }) => session))].flatMap((session) => model.visits.get(session) ?? []);
-  return {
-    hits: rows.filter((row) =>
-      (ofVisit ?? []).every((filter) => matches(filter, dimensionValue(model, row, filter.dimension))),
-    ),
-    visits: ofHits.filter(
-      (visit) =>
-        within(period, visit.start) &&
-        (ofVisit ?? []).every((filter) => matches(filter, visitValue(visit, filter.dimension))),
-    ),
-  };
 }
 
 function numbersOf({ hits, visits }: Pick<Selected, 'hits' | 'visits'>): Numbers {
@@ -152,7 +34,7 @@ function numbersOf({ hits, visits }: Pick<Selected, 'hits' | 'visits'>): Numbers
   };
 }
 
-export function expectedStats(model: Model, question: Question, now: number): object {
+function expectedStats(model: Model, question: Question, now: number): object {
   const { zone } = model.history;
   const period = periodOf(question, zone, now, model.rows);
   const of = ({ from, to }: Period) => {
@@ -189,7 +71,7 @@ function changeOf(now: Numbers, before: Numbers): object {
   );
 }
 
-export function expectedBreakdown(model: Model, question: Question, now: number): object {
+function expectedBreakdown(model: Model, question: Question, now: number): object {
   const { zone } = model.history;
   const { dimension, order, metrics, limit, page } = question;
   const period = periodOf(question, zone, now, model.rows);
@@ -231,32 +113,40 @@ export function expectedBreakdown(model: Model, question: Question, now: number)
   };
 }
 
-/** The expected `left_out` of `explain=1` (docs/api.md): how many rows of the period the report counts, and how many it does not count and why. */
-function leftOut(model: Model, question: Question, period: Period): object {
-  if (!question.explain) return {};
-  const { hits } = select(model, question, period);
-  const visits = new Set(hits.map(({ session }) => model.visits.get(session)));
-  const rows = model.rows.filter(({ at }) => within(period, at));
-  const internal = rows.filter(isInternal).length;
-  const bots = question.bots === 'include' ? 0 : rows.filter((row) => row.bot !== '' && !isInternal(row)).length;
-  const left_out = {
-    ...{ rows: rows.length, counted: hits.length, bots, internal_events: internal },
-    filtered: rows.length - hits.length - bots - internal,
-    without_visitor: hits.filter(({ visitor }) => visitor === '').length,
-    without_visit: hits.filter(({ session }) => !model.visits.has(session)).length,
-    visits_begun_before: [...visits].filter((visit) => visit !== undefined && visit.start < period.from).length,
-    never_stored: neverStored(model, period),
+export const STATS_MODEL: ReportModel<Question> = {
+  name: 'stats',
+  questions: 2,
+  question,
+  path: pathOf,
+  expected: expectedStats,
+  shown: shownStats,
+};
+
+function shownStats(data: Answer): object {
+  const { totals, buckets, comparison } = data;
+  const { change } = (comparison ?? {}) as Answer;
+  return {
+    ...shownSpan(data),
+    ...{ totals, buckets: (buckets as readonly Answer[]).map((bucket) => shownTimes(bucket, 'start', 'end')) },
+    ...(comparison === undefined ? {} : { comparison: { ...shownStats(comparison as Answer), change } }),
+    ...shownExplain(data),
   };
-  return { left_out };
 }
 
-/**
- * For each reason, the expected number of records that were received in the period and have no row. Times of receipt have the precision of a
- * minute.
- */
-function neverStored({ dropped }: Model, { from, to }: Period): readonly object[] {
-  const MINUTE_MS = 60_000;
-  const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS;
-  const records = dropped.filter((at) => minute(at) >= minute(from) && minute(at) < to).length;
-  return records === 0 ? [] : [{ outcome: 'dropped', reason: 'excluded_path', records }];
-}
+export const BREAKDOWN_MODEL: ReportModel<Question> = {
+  name: 'breakdown',
+  questions: 4,
+  question: (model, turn) =>
+    question(model).map((asked) => ({ ...asked, dimension: DIMENSIONS[turn % DIMENSIONS.length] ?? '' })),
+  path: pathOf,
+  expected: expectedBreakdown,
+  shown(data) {
+    const { has_more, rows, comparison } = data;
+    return {
+      ...shownSpan(data),
+      ...{ has_more, rows },
+      ...(comparison === undefined ? {} : { comparison: shownSpan(comparison as Answer) }),
+      ...shownExplain(data),
+    };
+  },
+};

@@ -12,16 +12,20 @@ export interface Filter {
   readonly values: readonly string[];
 }
 
-/** A request to `stats`, or, if `dimension` is not empty, to `breakdown`. */
-export interface Question {
+/** The part of a question that says which rows the report counts. Most reports have it. */
+export interface ScopeQuestion {
   readonly period: string | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
-  readonly interval: Interval;
-  readonly compare: 'previous_period' | 'previous_year' | undefined;
   readonly bots: 'include' | 'exclude';
   readonly explain: boolean;
   readonly filters: readonly Filter[];
+}
+
+/** A request to `stats`, or, if `dimension` is not empty, to `breakdown`. */
+export interface Question extends ScopeQuestion {
+  readonly interval: Interval;
+  readonly compare: 'previous_period' | 'previous_year' | undefined;
   readonly dimension: string;
   readonly order: string;
   /** The metrics of each row of a breakdown. Undefined: all. */
@@ -156,34 +160,35 @@ function spanOf(
   return { from: new Date(from).toISOString(), to: new Date(from + span.lengthMs).toISOString() };
 }
 
-/** The path of a question in the admin API, after the part with the site, for example `/stats?period=7d`. */
-export function pathOf(question: Question): string {
-  const { period, from, to, interval, compare, bots, explain, filters, dimension, order, metrics, limit, page } =
-    question;
-  const escaped = (text: string): string => text.replace(/[\\,:]/g, '\\$&');
+const escaped = (text: string): string => text.replace(/[\\,:]/g, '\\$&');
+
+/** The query parameters of the part of a question that says which rows the report counts. */
+export function scopeQuery({ period, from, to, bots, explain, filters }: ScopeQuestion): URLSearchParams {
   const nameOf = (name: string): string =>
     name.startsWith('property:') ? `property:${escaped(name.slice('property:'.length))}` : name;
   const query = new URLSearchParams();
-  const add = (name: string, value: string | number | undefined): void => {
-    if (value !== undefined) query.append(name, String(value));
-  };
-  add('period', period);
-  add('from', from);
-  add('to', to);
-  add('compare', compare);
-  add('bots', bots);
-  if (explain) add('explain', 1);
-  for (const { dimension: of, operator, values } of filters) {
-    add('filter', `${nameOf(of)}:${operator}:${values.map(escaped).join(',')}`);
+  addTo(query, { period, from, to, bots });
+  if (explain) query.append('explain', '1');
+  for (const { dimension, operator, values } of filters) {
+    query.append('filter', `${nameOf(dimension)}:${operator}:${values.map(escaped).join(',')}`);
   }
+  return query;
+}
+
+/** Appends those of these query parameters that are not undefined. */
+export function addTo(query: URLSearchParams, added: Readonly<Record<string, string | number | undefined>>): void {
+  for (const [name, value] of Object.entries(added)) if (value !== undefined) query.append(name, String(value));
+}
+
+/** The path of a question in the admin API, after the part with the site, for example `/stats?period=7d`. */
+export function pathOf(question: Question): string {
+  const { interval, compare, dimension, order, metrics, limit, page } = question;
+  const query = scopeQuery(question);
+  addTo(query, { compare });
   if (dimension === '') {
-    add('interval', interval);
+    addTo(query, { interval });
     return `/stats?${query}`;
   }
-  add('dimension', dimension);
-  add('order', order);
-  add('metrics', metrics?.join(','));
-  add('limit', limit);
-  add('page', page);
+  addTo(query, { dimension, order, metrics: metrics?.join(','), limit, page });
   return `/breakdown?${query}`;
 }

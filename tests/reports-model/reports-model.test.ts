@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expectedTables } from './model-people.ts';
-import { expectedBreakdown, expectedStats } from './model-reports.ts';
-import { type Model, modelOf } from './model-rows.ts';
+import { modelOf } from './model-rows.ts';
 import { readSiteTables } from './read-site-tables.ts';
 import { type Lane, type Lanes, openLanes } from './report-lanes.ts';
-import { DIMENSIONS, pathOf, type Question, question } from './report-questions.ts';
+import type { Answer, ReportModel } from './report-model.ts';
+import { REPORT_MODELS } from './report-models.ts';
 import { type History, history } from './sent-history.ts';
 
 /**
@@ -16,7 +17,6 @@ const FIRST_SEED = Number(process.env.WEIR_MODEL_SEED ?? Math.floor(Math.random(
 const LANES = 2;
 /** The number of histories that are sent before their reports are requested. */
 const BATCH = 24;
-const QUESTIONS = 6;
 const SHRINK_RUNS_MAX = 60;
 const CASE_WITHIN_MS = 20_000;
 
@@ -26,73 +26,62 @@ beforeAll(async () => {
 });
 afterAll(() => opened?.close());
 
+interface Asked {
+  readonly report: ReportModel;
+  readonly question: unknown;
+}
+
 interface Case {
   readonly seed: number;
   readonly history: History;
-  readonly questions: readonly Question[];
+  readonly asked: readonly Asked[];
 }
 
 /** Generates a history and its questions from a seed. Without `noBias`, fast-check would usually return a small first value. */
 function caseOf(seed: number): Case {
   const [made] = fc.sample(fc.noBias(history), { seed, numRuns: 1 });
   if (made === undefined) throw new Error('fast-check generated nothing');
-  return { seed, history: made, questions: questionsOf(made, seed) };
+  return { seed, history: made, asked: askedOf(made, seed) };
 }
 
-/**
- * Generates questions to `stats` and to `breakdown`. The dimension changes from question to question, so that a few histories cover all
- * dimensions.
- */
-function questionsOf(made: History, seed: number): readonly Question[] {
-  return fc.sample(fc.noBias(question(modelOf(made))), { seed, numRuns: QUESTIONS }).map((asked, index) => {
-    const dimension = index % 3 === 0 ? '' : (DIMENSIONS[(seed * QUESTIONS + index) % DIMENSIONS.length] ?? '');
-    return { ...asked, dimension };
+/** Generates the questions to each report. They do not depend on which other reports are in the list. */
+function askedOf(made: History, seed: number): readonly Asked[] {
+  const model = modelOf(made);
+  return REPORT_MODELS.flatMap((report) => {
+    const { name, questions = 1 } = report;
+    return Array.from({ length: questions }, (_, nth) => {
+      const ownSeed = createHash('sha256').update(`${seed} ${name} ${nth}`).digest().readInt32LE();
+      const arbitrary = fc.noBias(report.question(model, seed * questions + nth));
+      return { report, question: fc.sample(arbitrary, { seed: ownSeed, numRuns: 1 })[0] };
+    });
   });
 }
 
 interface Difference {
   readonly of: string;
+  /** The question that has another answer. Undefined: the tables differ. */
+  readonly asked?: Asked;
   readonly found: unknown;
   readonly wanted: unknown;
 }
 
 /** The first difference between the model and the tables or the answers; undefined if all are equal. */
-async function differenceOf(lane: Lane, site: string, tables: object, model: Model, questions: readonly Question[]) {
-  const differs = (of: string, found: unknown, wanted: unknown): Difference | undefined =>
-    isEqual(found, wanted) ? undefined : { of, found, wanted };
-  const ofTables = differs('tables', tables, expectedTables(model));
-  if (ofTables !== undefined) return ofTables;
-  for (const asked of questions) {
-    const path = pathOf(asked);
-    const answer = await lane.client.admin('GET', `/sites/${site}${path}`);
-    if (answer.status !== 200) return { of: path, found: answer.text, wanted: 'status 200' };
-    const isStats = asked.dimension === '';
-    const wanted = isStats ? expectedStats(model, asked, lane.now) : expectedBreakdown(model, asked, lane.now);
-    const difference = differs(path, shownOf((answer.json as { data: Answer }).data), wanted);
-    if (difference !== undefined) return difference;
+async function differenceOf(lane: Lane, site: string, tables: object, one: Case): Promise<Difference | undefined> {
+  const model = modelOf(one.history);
+  const wantedTables = expectedTables(model);
+  if (!isEqual(tables, wantedTables)) return { of: 'tables', found: tables, wanted: wantedTables };
+  for (const asked of one.asked) {
+    const { report } = asked;
+    lane.now = nowOf(one);
+    const question = (await report.prepare?.(lane, site, asked.question)) ?? asked.question;
+    const of = report.path(question);
+    const answer = await lane.client.admin('GET', report.isOfAllSites ? of : `/sites/${site}${of}`);
+    if (answer.status !== 200) return { of, asked, found: answer.text, wanted: 'status 200' };
+    const found = report.shown((answer.json as { readonly data: Answer }).data);
+    const wanted = report.expected(model, question, lane.now);
+    if (!isEqual(found, wanted)) return { of, asked, found, wanted };
   }
   return undefined;
-}
-
-type Answer = Readonly<Record<string, unknown>>;
-
-/** The answer of a report in the form of the model: times are Unix milliseconds, and fields that repeat the request are omitted. */
-function shownOf(data: Answer): object {
-  const { totals, buckets, rows, has_more, comparison, explain, from, to } = data;
-  const span = { from: Date.parse(String(from)), to: Date.parse(String(to)) };
-  const ofBuckets = (buckets as readonly Answer[] | undefined)?.map(({ start, end, ...numbers }) => ({
-    ...{ start: Date.parse(String(start)), end: Date.parse(String(end)) },
-    ...numbers,
-  }));
-  const { change } = (comparison ?? {}) as Answer;
-  return {
-    ...span,
-    ...(totals === undefined ? { has_more, rows } : { totals, buckets: ofBuckets }),
-    ...(comparison === undefined
-      ? {}
-      : { comparison: { ...shownOf(comparison as Answer), ...(change === undefined ? {} : { change }) } }),
-    ...(explain === undefined ? {} : { left_out: (explain as { left_out: unknown }).left_out }),
-  };
 }
 
 function isEqual(found: unknown, wanted: unknown): boolean {
@@ -126,9 +115,8 @@ async function runCases(cases: readonly Case[]): Promise<(Case & { readonly diff
   let failed: (Case & { readonly difference: Difference }) | undefined;
   await inLanes(async (lane, one) => {
     if (failed !== undefined) return;
-    lane.now = nowOf(one);
     const site = sites.get(one)?.site ?? '';
-    const difference = await differenceOf(lane, site, tables(site), modelOf(one.history), one.questions);
+    const difference = await differenceOf(lane, site, tables(site), one);
     if (difference !== undefined) failed ??= { ...one, difference };
   });
   return failed;
@@ -143,13 +131,14 @@ function nowOf({ seed, history: { base } }: Case): number {
 async function shrunk(failing: Case & { readonly difference: Difference }) {
   let smallest = failing;
   let runs = 0;
-  const questions = failing.questions.filter((asked) => pathOf(asked) === failing.difference.of);
+  const { asked: differing } = failing.difference;
+  const asked = differing === undefined ? [] : [differing];
   for (let size = Math.ceil(failing.history.sent.length / 2); size >= 1; size = Math.floor(size / 2)) {
     for (let from = 0; from < smallest.history.sent.length && runs < SHRINK_RUNS_MAX; ) {
       runs += 1;
       const sent = smallest.history.sent.filter((_, index) => index < from || index >= from + size);
       const history = { ...smallest.history, sent };
-      const still = await runCases([{ ...smallest, history, questions }]);
+      const still = await runCases([{ ...smallest, history, asked }]);
       if (still === undefined) from += size;
       else smallest = still;
     }

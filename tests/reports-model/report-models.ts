@@ -1,0 +1,5 @@
+import { BREAKDOWN_MODEL, STATS_MODEL } from './model-reports.ts';
+import type { ReportModel } from './report-model.ts';
+
+/** The reports that the test compares with the model. Each history asks each of them. */
+export const REPORT_MODELS: readonly ReportModel[] = [STATS_MODEL, BREAKDOWN_MODEL];
