@@ -1,5 +1,6 @@
-import { attributed } from '../../packages/adapters/test/clickhouse/payments-model.ts';
+import { attributed, decimal } from '../../packages/adapters/test/clickhouse/payments-model.ts';
 import { type Act, expectedProfiles, ownerOf } from '../../packages/adapters/test/clickhouse/people-model.ts';
+import { paymentOf } from './model-payments.ts';
 import type { Model, ModelRow } from './model-rows.ts';
 import type { Identify } from './sent-history.ts';
 
@@ -11,16 +12,18 @@ export function expectedTables(model: Model): object {
   const { history, rows, visits, dropped } = model;
   const identifies = history.sent.filter((sent): sent is Identify => sent.kind === 'identify');
   const acts = [...identifies.map(identifyAct), ...rows.filter(({ bot }) => bot === '').map(eventAct)];
-  const byTime = [...rows].toSorted((a, b) => a.at - b.at);
+  const byTime = rows.toSorted((a, b) => a.at - b.at);
   return {
-    events: byTime.map((row) => ({
-      at: row.at,
-      event_name: row.name,
-      pathname: row.values.page,
-      source: row.origin,
-      bot: row.bot,
-      user: ownerOf(acts, eventAct(row)).slice('p-'.length),
-    })),
+    events: inOrder(
+      rows.map((row) => ({
+        at: row.at,
+        event_name: row.name,
+        pathname: row.values.page,
+        source: row.origin,
+        bot: row.bot,
+        user: ownerOf(acts, eventAct(row)).slice('p-'.length),
+      })),
+    ),
     visitors: groupsOf(byTime.map(({ visitor, at }) => [visitor, at])),
     // Visits of bots are left out, because the table `sessions` does not contain them.
     visits: groupsOf(
@@ -49,12 +52,18 @@ export function expectedTables(model: Model): object {
       const { user_id, visitor_ids, first, last } = profile as Readonly<Record<string, unknown>>;
       return { user_id, visitor_ids, first, last };
     }),
-    payments: byTime.flatMap((row) => paymentOf(model, identifies, row)),
+    payments: inOrder(rows.flatMap((row) => attributedPayment(model, identifies, row))),
     outcomes: [
       ...(dropped.length === 0 ? [] : [{ outcome: 'dropped', reason: 'excluded_path', records: dropped.length }]),
       ...(identifies.length === 0 ? [] : [{ outcome: 'identify', reason: '', records: identifies.length }]),
     ],
   };
+}
+
+/** The rows in the order of their times. Rows with the same time are in the order of their other values. */
+export function inOrder<Row extends { readonly at: unknown }>(rows: readonly Row[]): readonly Row[] {
+  const key = (row: Row): string => JSON.stringify([row.at, ...Object.entries(row).toSorted()]);
+  return rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 /**
@@ -66,7 +75,7 @@ export function groupsOf(pairs: readonly (readonly [id: string, at: number])[]):
   for (const [id, at] of pairs) groups.set(id, [...(groups.get(id) ?? []), at]);
   const none = groups.get('') ?? [];
   groups.delete('');
-  return { none, groups: [...groups.values()].toSorted((a, b) => (a[0] ?? 0) - (b[0] ?? 0)) };
+  return { none, groups: [...groups.values()].toSorted((a, b) => (String(a) < String(b) ? -1 : 1)) };
 }
 
 const NOTHING_SAID = { names: undefined, ahead: 0, email: undefined, plan: undefined } as const;
@@ -91,8 +100,15 @@ function eventAct({ visitor, user, at, receivedAt }: ModelRow): Act {
 }
 
 /** The expected attribution of a payment. It uses the visitor and the session that the server sent, not those that Weir found. */
-function paymentOf({ visits }: Model, identifies: readonly Identify[], { sent, at }: ModelRow): object[] {
-  if (sent.kind !== 'server' || sent.amount === '') return [];
+function attributedPayment(
+  { visits }: Model,
+  identifies: readonly Identify[],
+  row: ModelRow,
+): { readonly at: number }[] {
+  const { sent, at } = row;
+  const payment = paymentOf(row);
+  if (payment === undefined || sent.kind !== 'server') return [];
+  const { currency, customer, units } = payment;
   const story = {
     visits: [...visits.values()].map(({ session, visitor, start, values }) => ({
       ...{ session, visitor, at: start, channel: values.channel ?? '' },
@@ -105,15 +121,13 @@ function paymentOf({ visits }: Model, identifies: readonly Identify[], { sent, a
   };
   const paid = attributed(story, {
     ...{ id: '', at, user: sent.user, visitor: sent.visitor, session: sent.session },
-    ...{
-      customer: String(sent.properties.payment_customer_id ?? ''),
-      currency: 'EUR',
-      amount: sent.amount,
-      asNumber: false,
-    },
+    ...{ customer, currency, amount: sent.amount, asNumber: sent.isNumber },
   }) as Readonly<Record<string, string>>;
   const { profile_id = '', channel, first_channel, last_channel } = paid;
   return [
-    { at, amount: Number(sent.amount), user: profile_id.slice('p-'.length), channel, first_channel, last_channel },
+    {
+      ...{ at, currency, amount: units === undefined ? '' : decimal(units) },
+      ...{ user: profile_id.slice('p-'.length), channel, first_channel, last_channel },
+    },
   ];
 }

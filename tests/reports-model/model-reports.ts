@@ -1,7 +1,7 @@
 import { bucketsOf } from './local-time.ts';
 import { comparedPeriod, type Period, periodOf, within } from './model-periods.ts';
 import type { Model, ModelVisit } from './model-rows.ts';
-import { leftOut, type Selected, select } from './model-select.ts';
+import { leftOut, type Selected, select, visitorsOf } from './model-select.ts';
 import { dimensionValue, isOfVisit, LISTS_EMPTY, visitValue } from './model-values.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan, shownTimes } from './report-model.ts';
 import { DIMENSIONS, type Filter, pathOf, type Question, question } from './report-questions.ts';
@@ -24,7 +24,7 @@ function numbersOf({ hits, visits }: Pick<Selected, 'hits' | 'visits'>): Numbers
       ? null
       : Number((visits.reduce((sum, visit) => sum + of(visit), 0) / visits.length).toFixed(decimals));
   return {
-    visitors: new Set(hits.map(({ visitor }) => visitor).filter((visitor) => visitor !== '')).size,
+    visitors: visitorsOf(hits),
     visits: visits.length,
     pageviews: hits.filter(({ name }) => name === '').length,
     events: hits.filter(({ name }) => name !== '').length,

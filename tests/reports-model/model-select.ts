@@ -81,6 +81,11 @@ export function select(
   };
 }
 
+/** The number of distinct visitors of these rows. */
+export function visitorsOf(rows: readonly ModelRow[]): number {
+  return new Set(rows.map(({ visitor }) => visitor).filter((visitor) => visitor !== '')).size;
+}
+
 /** The expected `left_out` of `explain=1` (docs/api.md): how many rows of the period the report counts, and how many it does not count and why. */
 export function leftOut(model: Model, question: ScopeQuestion, period: Period): object {
   if (!question.explain) return {};

@@ -25,16 +25,29 @@ export function dimensionValue(model: Model, row: ModelRow, dimension: string): 
 }
 export const visitValue = ({ values }: ModelVisit, dimension: string): string => values[dimension] ?? '';
 
-export function ownValue({ values, name, origin, bot, properties }: ModelRow, dimension: string): string {
+export function ownValue(row: ModelRow, dimension: string): string {
+  const { values, name, origin, bot } = row;
   if (dimension === 'event') return name;
   if (dimension === 'origin') return origin;
   if (dimension === 'bot') return bot;
   if (dimension === 'bot_reason') return bot === '' ? '' : BOT_REASON;
   if (!dimension.startsWith('property:')) return values[dimension] ?? '';
-  const steps = dimension.slice('property:'.length).split('.');
-  const found = steps.reduce<unknown>(
-    (value, step) => (value as Record<string, unknown> | undefined)?.[step],
-    properties,
-  );
-  return found === undefined ? '' : String(found);
+  return String(propertyValues(row).get(dimension.slice('property:'.length)) ?? '');
+}
+
+/**
+ * The custom properties of a row by their paths (docs/properties.md): a dot in a key is a step into an object. Null and empty objects are not stored.
+ */
+export function propertyValues({ properties }: ModelRow): ReadonlyMap<string, unknown> {
+  const found = new Map<string, unknown>();
+  const add = (value: unknown, path: string): void => {
+    if (value === null) return;
+    if (typeof value !== 'object' || Array.isArray(value)) {
+      found.set(path, value);
+      return;
+    }
+    for (const [key, inner] of Object.entries(value)) add(inner, path === '' ? key : `${path}.${key}`);
+  };
+  add(properties, '');
+  return found;
 }

@@ -1,5 +1,5 @@
 import type { Row, WeirClient } from '@weir/testkit/weir-client';
-import { groupsOf } from './model-people.ts';
+import { groupsOf, inOrder } from './model-people.ts';
 
 const MS = 'toUnixTimestamp64Milli';
 const OF_SITES = 'WHERE site_id IN {sites:Array(String)}';
@@ -28,7 +28,7 @@ export async function readSiteTables({ sql }: WeirClient, sites: readonly string
      FROM sessions ${OF_SITES} ORDER BY started`,
   );
   const paymentsOf = await read(
-    `SELECT site_id, ${MS}(timestamp) AS at, amount, profile_id, channel, first_channel, last_channel
+    `SELECT site_id, ${MS}(timestamp) AS at, currency, ifNull(toString(amount), '') AS amount, profile_id, channel, first_channel, last_channel
      FROM payments ${OF_SITES} ORDER BY at`,
   );
   const outcomesOf = await read(
@@ -45,11 +45,13 @@ export async function readSiteTables({ sql }: WeirClient, sites: readonly string
     const idsOf = (name: string, of: readonly Row[]): object =>
       groupsOf(of.map((row) => [String(row[name]), Number(row.at)]));
     return {
-      events: events.map(({ site_id, visitor_id, session_id, profile_id, at, ...others }) => ({
-        ...others,
-        at: Number(at),
-        user: user({ profile_id }),
-      })),
+      events: inOrder(
+        events.map(({ site_id, visitor_id, session_id, profile_id, at, ...others }) => ({
+          ...others,
+          at: Number(at),
+          user: user({ profile_id }),
+        })),
+      ),
       visitors: idsOf('visitor_id', events),
       visits: idsOf(
         'session_id',
@@ -60,10 +62,13 @@ export async function readSiteTables({ sql }: WeirClient, sites: readonly string
         is_bounce: Boolean(is_bounce),
       })),
       profiles: profiles.map(({ site_id, profile_id, ...row }) => withNumbers(row, 'first', 'last')),
-      payments: paymentsOf(site).map(({ site_id, profile_id, ...row }) => ({
-        ...withNumbers(row, 'at', 'amount'),
-        user: user({ profile_id }),
-      })),
+      payments: inOrder(
+        paymentsOf(site).map(({ site_id, profile_id, at, ...row }) => ({
+          ...row,
+          at: Number(at),
+          user: user({ profile_id }),
+        })),
+      ),
       outcomes: outcomesOf(site).map(({ site_id, ...row }) => withNumbers(row, 'records')),
     };
   };

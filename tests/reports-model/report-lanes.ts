@@ -211,7 +211,7 @@ async function importLines(client: WeirClient, site: string, lines: readonly Hit
   await client.must(200, 'POST', `/sites/${site}/imports/${file_digest}/release`, { lease });
 }
 
-function collect(client: WeirClient, site: string, { person, visit, name, path, link, properties }: Hit) {
+function collect(client: WeirClient, site: string, { person, visit, name, path, link, properties, amount }: Hit) {
   const { mode, network, agent, language } = person;
   const body = {
     site_id: site,
@@ -222,11 +222,13 @@ function collect(client: WeirClient, site: string, { person, visit, name, path, 
     referrer: link.referrer,
     ...(language === '' ? {} : { language }),
     ...(name === '' ? {} : { event_name: name, event_properties: properties }),
+    ...(name === '' || amount === '' ? {} : { event_value: amount }),
   };
   return client.collect(body, { 'user-agent': agent.text, 'x-forwarded-for': network.ip });
 }
 
-function serverBody({ name, at, visitor, session, user, byBot, page, network, properties, amount, key }: ServerEvent) {
+function serverBody(event: ServerEvent) {
+  const { name, at, visitor, session, user, byBot, page, network, properties, amount, isNumber, key } = event;
   return {
     name,
     timestamp: at,
@@ -235,7 +237,7 @@ function serverBody({ name, at, visitor, session, user, byBot, page, network, pr
     user_id: user,
     idempotency_key: key,
     properties,
-    ...(amount === '' ? {} : { value: amount }),
+    ...(amount === '' ? {} : { value: isNumber ? Number(amount) : amount }),
     context: {
       ...(network === undefined ? {} : { ip: network.ip }),
       ...(byBot ? { user_agent: BOT.text } : {}),

@@ -18,7 +18,7 @@ export interface ReportModel<Q = unknown> {
    * question can use each value of a short list in turn.
    */
   question(model: Model, turn: number): fc.Arbitrary<Q>;
-  /** Creates what the question needs in the site, for example goals. Resolves with the question that is asked, for example with the IDs of the goals. */
+  /** Creates what the question needs in the site, for example goals. Resolves with the question that is then asked, which can contain their IDs. */
   prepare?(lane: Lane, site: string, asked: Q): Promise<Q>;
   /** True: the report is about all sites, and `path` is the whole path in the admin API. */
   readonly isOfAllSites?: boolean;

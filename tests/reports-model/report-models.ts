@@ -1,5 +1,10 @@
+import { FUNNEL_MODEL } from './model-funnel.ts';
+import { CONVERSIONS_MODEL } from './model-goals.ts';
+import { PROPERTIES_MODEL } from './model-property-names.ts';
 import { BREAKDOWN_MODEL, STATS_MODEL } from './model-reports.ts';
 import type { ReportModel } from './report-model.ts';
 
 /** The reports that the test compares with the model. Each history asks each of them. */
-export const REPORT_MODELS: readonly ReportModel[] = [STATS_MODEL, BREAKDOWN_MODEL];
+export const REPORT_MODELS: readonly ReportModel[] = [
+  ...[STATS_MODEL, BREAKDOWN_MODEL, CONVERSIONS_MODEL, FUNNEL_MODEL, PROPERTIES_MODEL],
+];

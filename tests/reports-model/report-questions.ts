@@ -50,6 +50,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   bot_reason: [BOT_REASON, 'ai_crawler'],
   ...{ 'property:plan': ['pro', 'free', "o'x"], 'property:seats': ['0', '1', '2'] },
   ...{ 'property:trial': ['true', 'false'], 'property:cart.total': ['0', '1'], 'property:none': ['x'] },
+  ...{ 'property:price': ['0.1', '1.5', '-2.75'], 'property:mixed': ['x', '7', 'true', '1.5'] },
+  ...{ 'property:a:b': ['x', 'y'], 'property:currency': ['EUR', 'usd'], 'property:nothing': ['x'] },
 };
 export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
 /** The dimensions that exist only as filters, with values. */

@@ -3,6 +3,7 @@ import { DAY_MS, dayStart, daysLater, HOUR_MS, localDate, MINUTE_MS } from './lo
 import {
   AGENTS,
   type Agent,
+  AMOUNTS,
   BOT,
   DROPPED_PATH,
   EVENT_NAMES,
@@ -14,6 +15,7 @@ import {
   type Network,
   PATHS,
 } from './sent-parts.ts';
+import { hitProperties, type Properties, serverProperties } from './sent-properties.ts';
 
 /**
  * Which IDs the hits of a visitor have. `named`: a visitor ID and a session ID, like hits of the snippet. `unnamed`: only a visitor ID.
@@ -44,6 +46,8 @@ export interface Hit extends Common {
   readonly path: string;
   readonly link: Link;
   readonly properties: Properties;
+  /** The value of an event; empty if it has none. An event from a browser is never a payment. */
+  readonly amount: string;
 }
 export interface ServerEvent extends Common {
   readonly kind: 'server';
@@ -56,7 +60,10 @@ export interface ServerEvent extends Common {
   readonly page: string;
   readonly network: Network | undefined;
   readonly properties: Properties;
+  /** The value of the event; empty if it has none. */
   readonly amount: string;
+  /** Whether the value is sent as a number, and not as text. */
+  readonly isNumber: boolean;
   readonly key: string;
 }
 export interface Identify extends Common {
@@ -67,7 +74,6 @@ export interface Identify extends Common {
   readonly byServer: boolean;
 }
 export type Sent = Hit | ServerEvent | Identify;
-type Properties = Readonly<Record<string, unknown>>;
 
 export interface History {
   readonly zone: string;
@@ -121,10 +127,6 @@ const lateMs = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 1, max: HOUR_MS }) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 23 * HOUR_MS }) },
 );
-const properties = fc.record(
-  { plan: fc.constantFrom('pro', 'free', "o'x"), seats: fc.integer({ min: 0, max: 3 }), trial: fc.boolean() },
-  { requiredKeys: [] },
-);
 
 /**
  * The distance of a visit's first hit from a midnight or a clock change. With these values, some visits begin exactly at midnight or continue
@@ -147,9 +149,10 @@ const visit = fc.record({
     fc.record({
       gapMs,
       lateMs,
-      name: fc.constantFrom('', '', '', '', ...EVENT_NAMES),
+      name: fc.constantFrom('', '', '', '', '', ...EVENT_NAMES),
+      amount: fc.constantFrom('', '', '9.99'),
       path: fc.constantFrom(...PATHS, ...PATHS, DROPPED_PATH),
-      properties,
+      properties: hitProperties,
     }),
     { minLength: 1, maxLength: 5, size: 'max' },
   ),
@@ -162,6 +165,8 @@ const serverEvent = fc.record({
     { weight: 3, arbitrary: fc.integer({ min: -5 * MINUTE_MS, max: 10 * MINUTE_MS }) },
     { weight: 1, arbitrary: fc.integer({ min: -40 * MINUTE_MS, max: 70 * MINUTE_MS }) },
     { weight: 1, arbitrary: fc.constantFrom(-30 * MINUTE_MS, 30 * MINUTE_MS) },
+    // The time of the hit: in a funnel, such an event is not later than the hit.
+    { weight: 1, arbitrary: fc.constant(0) },
   ),
   lateMs,
   name: fc.constantFrom('signup', 'paid', 'paid', '$internal'),
@@ -182,11 +187,10 @@ const serverEvent = fc.record({
   byBot: fc.constantFrom(false, false, false, false, true),
   page: fc.constantFrom('', '/pricing', '/api'),
   network: fc.constantFrom(undefined, ...NETWORKS),
-  properties: fc.record(
-    { plan: fc.constantFrom('pro', 'free'), cart: fc.record({ total: fc.nat(3) }) },
-    { requiredKeys: [] },
-  ),
-  amount: fc.constantFrom('', '49.90', '-5', '0.10'),
+  properties: serverProperties,
+  amount: fc.constantFrom('', '', ...AMOUNTS, ...AMOUNTS.slice(0, 3)),
+  isNumber: fc.boolean(),
+  currency: fc.constantFrom('', 'EUR', 'EUR', 'usd'),
   customer: fc.constantFrom('', '', 'c1', 'c2'),
   key: fc.constantFrom('', '', 'k1', 'k2'),
 });
@@ -214,7 +218,10 @@ export const history: fc.Arbitrary<History> = fc
     const base = dayStart(daysLater(date, -1), zone);
     const people = drawn.map((one, index): Person => ({ index, ...one }));
     const taken = new Set<number>();
-    /** Returns the time, or the next time that no other record has. The order of two hits of the same millisecond is not defined. */
+    /**
+     * Returns the time, or the next time that no other record has. The order of two hits of the same millisecond is not defined. A server event can
+     * have the time of a hit.
+     */
     const unique = (ms: number): number => {
       let at = ms;
       while (taken.has(at)) at += 1;
@@ -234,14 +241,12 @@ export const history: fc.Arbitrary<History> = fc
     });
     const near = (hit: number, afterMs: number) => {
       const one = hits[hit % hits.length] as Hit;
-      return { one, at: unique(one.at + afterMs) };
+      return { one, at: afterMs === 0 ? one.at : unique(one.at + afterMs) };
     };
-    const fromServer = events.map(({ hit, afterMs, naming, user, customer, amount, ...event }): ServerEvent => {
+    const fromServer = events.map(({ hit, afterMs, naming, user, currency, customer, ...event }): ServerEvent => {
       const { one, at } = near(hit, afterMs);
       const known = one.person.mode === 'named' || one.person.mode === 'unnamed';
       const isNamed = one.person.mode === 'named';
-      const money =
-        amount === '' ? {} : { currency: 'EUR', ...(customer === '' ? {} : { payment_customer_id: customer }) };
       const visitor =
         naming === 'stranger' ? 'stranger' : known && /visitor|both/.test(naming) ? visitorOf(one.person) : '';
       return {
@@ -251,12 +256,16 @@ export const history: fc.Arbitrary<History> = fc
         visitor,
         session: isNamed && /session|both/.test(naming) ? sessionOf(one.person, one.visit) : '',
         user: naming.includes('user') ? user : '',
-        amount,
-        properties: { ...event.properties, ...money },
+        isNumber: event.isNumber && String(Number(event.amount)) === event.amount,
+        properties: {
+          ...event.properties,
+          ...(currency === '' ? {} : { currency }),
+          ...(customer === '' ? {} : { payment_customer_id: customer }),
+        },
       };
     });
     const naming = identifies.map(({ hit, afterMs, ...who }): Identify => {
-      const { one, at } = near(hit, afterMs);
+      const { one, at } = near(hit, afterMs || 1);
       const visitor =
         one.person.mode === 'named' || one.person.mode === 'unnamed' ? visitorOf(one.person) : 'elsewhere';
       return { kind: 'identify', ...who, at, visitor };

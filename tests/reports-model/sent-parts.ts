@@ -92,8 +92,17 @@ export const LINKS: readonly Link[] = [
 /** The link of a server event without a page. Such an event has no channel. */
 export const NO_LINK = link('', '', { channel: '' });
 
-export const PATHS = ['/', '/', '/pricing', '/docs/a', '/docs/b', '/a,b:c', "/o'brien"] as const;
+export const PATHS = [
+  ...(['/', '/', '/', '/pricing', '/pricing', '/docs/a', '/docs/b', '/a,b:c', "/o'brien"] as const),
+  // A character of these paths has a special meaning in globs or in regular expressions.
+  ...(['/docs/a.b', '/docs/a/b', '/x*y'] as const),
+];
 /** Each site has an exclusion rule that drops hits with this path. */
 export const DROPPED_PATH = '/hidden';
-export const EVENT_NAMES = ['signup', 'paid', '$engagement'] as const;
+export const EVENT_NAMES = ['signup', 'paid', '$engagement', "it's: a,b"] as const;
+/** Values of server events, as text. The last two are not amounts of payments (docs/people-and-money.md). */
+export const AMOUNTS = [
+  ...(['49.90', '-5', '0.10', '0.000000000000000001', '99999999999999999999'] as const),
+  ...(['100000000000000000000', 'free'] as const),
+];
 export const LANGUAGES = ['', 'en', 'de-DE'] as const;

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './local-time.ts';
+import { type Action, actingRows, actionForm, actionOf, isOfAction } from './model-actions.ts';
+import { periodOf } from './model-periods.ts';
+import type { Model, ModelRow } from './model-rows.ts';
+import { leftOut, select } from './model-select.ts';
+import { type ReportModel, shownExplain, shownSpan } from './report-model.ts';
+import { addTo, question, type ScopeQuestion, scopeQuery } from './report-questions.ts';
+
+// This file computes the expected answers of `funnel` by the definitions of docs/stats.md (Funnels).
+
+interface FunnelQuestion extends ScopeQuestion {
+  readonly steps: readonly Action[];
+  /** Undefined: the default. */
+  readonly within: string | undefined;
+  /** Whether the site saves the funnel, and the report names the saved funnel. */
+  readonly isSaved: boolean;
+  /** The ID of the saved funnel. Empty until it is saved. */
+  readonly id: string;
+}
+
+const WITHIN = [undefined, '7d', '366d', '24h', '30m', '30m', '5m', '1s'] as const;
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
+const withinMs = (within = '7d'): number => Number(within.slice(0, -1)) * (UNIT_MS[within.slice(-1)] ?? 0);
+
+/** Generates a question. In most funnels, the steps are rows of one visitor in the order of their times, so that visitors can reach them. */
+function funnelQuestion(model: Model): fc.Arbitrary<FunnelQuestion> {
+  const rows = actingRows(model).toSorted((a, b) => a.at - b.at);
+  return fc
+    .record({
+      asked: question(model),
+      someone: fc.nat(),
+      isInOrder: fc.constantFrom(true, true, true, false),
+      picked: fc.oneof(
+        { weight: 3, arbitrary: fc.array(fc.nat(), { minLength: 2, maxLength: 3 }) },
+        { weight: 1, arbitrary: fc.array(fc.nat(), { minLength: 2, maxLength: 8, size: 'max' }) },
+      ),
+      forms: fc.array(actionForm, { minLength: 8, maxLength: 8 }),
+      within: fc.constantFrom(...WITHIN),
+      isSaved: fc.constantFrom(true, false, false),
+    })
+    .map(
+      ({ asked: { period, from, to, bots, explain, filters }, someone, isInOrder, picked, forms, within, isSaved }) => {
+        const visitor = rows[someone % rows.length]?.visitor;
+        const own = rows.filter((row) => row.visitor === visitor);
+        const places = picked.map((pick) => pick % Math.max(own.length, 1));
+        const steps = (isInOrder ? places.toSorted((a, b) => a - b) : places).map((place, nth) =>
+          actionOf(own[place], forms[nth] ?? { cut: 'whole', other: null }),
+        );
+        return { period, from, to, bots, explain, filters, steps, within, isSaved, id: '' };
+      },
+    );
+}
+
+const stepText = ({ type, value }: Action): string => `${type}:${value}`;
+
+export const FUNNEL_MODEL: ReportModel<FunnelQuestion> = {
+  name: 'funnel',
+  questions: 3,
+  question: funnelQuestion,
+  async prepare({ client }, site, asked) {
+    if (!asked.isSaved) return asked;
+    const { steps, within } = asked;
+    const path = `/sites/${site}/funnels`;
+    const earlier = (await client.must(200, 'GET', path)) as readonly { readonly funnel_id: string }[];
+    for (const { funnel_id } of earlier) await client.must(200, 'DELETE', `${path}/${funnel_id}`);
+    const body = { name: 'Funnel', steps: steps.map(stepText), ...(within === undefined ? {} : { within }) };
+    const { funnel_id } = (await client.must(201, 'POST', path, body)) as { readonly funnel_id: string };
+    return { ...asked, id: funnel_id };
+  },
+  path(asked) {
+    const { steps, within, id } = asked;
+    const query = scopeQuery(asked);
+    if (id !== '') addTo(query, { funnel: id });
+    else {
+      for (const step of steps) query.append('step', stepText(step));
+      addTo(query, { within });
+    }
+    return `/funnel?${query}`;
+  },
+  expected(model, asked, now) {
+    const period = periodOf(asked, model.history.zone, now, model.rows);
+    const { hits } = select(model, asked, period);
+    const visitors = [...new Set(hits.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '');
+    const reached = visitors.map((one) =>
+      stepsReached(
+        hits.filter(({ visitor }) => visitor === one),
+        asked,
+      ),
+    );
+    const counts = asked.steps.map((_, index) => reached.filter((steps) => steps > index).length);
+    const share = (part = 0, of = 0): number | null => (of === 0 ? null : Number((part / of).toFixed(4)));
+    return {
+      ...period,
+      steps: asked.steps.map((step, index) => {
+        const before = counts[Math.max(index - 1, 0)] ?? 0;
+        const own = counts[index] ?? 0;
+        return {
+          ...{ ...step, visitors: own, dropped: before - own },
+          ...{ rate: share(own, counts[0]), step_rate: share(own, before) },
+        };
+      }),
+      conversion_rate: share(counts.at(-1), counts[0]),
+      ...leftOut(model, asked, period),
+    };
+  },
+  shown(data) {
+    const { steps, conversion_rate } = data;
+    return { ...shownSpan(data), steps, conversion_rate, ...shownExplain(data) };
+  },
+};
+
+/**
+ * The number of steps that a visitor reached in the best attempt. Each row of the first step begins an attempt. Each further step is the next row of
+ * this step that is later than the row before it.
+ */
+function stepsReached(rows: readonly ModelRow[], { steps, within }: FunnelQuestion): number {
+  const timesOf = steps.map((step) => rows.filter((row) => isOfAction(row, step)).map(({ at }) => at));
+  const attempts = (timesOf[0] ?? []).map((start) => {
+    let [reached, last] = [1, start];
+    for (const times of timesOf.slice(1)) {
+      const next = Math.min(...times.filter((at) => at > last));
+      if (next - start > withinMs(within)) break;
+      [reached, last] = [reached + 1, next];
+    }
+    return reached;
+  });
+  return Math.max(0, ...attempts);
+}
