@@ -23,7 +23,7 @@ export interface ActionForm {
 
 export const actionForm: fc.Arbitrary<ActionForm> = fc.record({
   cut: fc.constantFrom('whole', 'whole', 'start', 'end', 'inner', 'all'),
-  other: fc.option(fc.nat(), { freq: 8 }),
+  other: fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat() }),
 });
 
 /** The action that a row is. Without a row, it is one of `OTHERS`. */

@@ -5,7 +5,7 @@ import { periodOf } from './model-periods.ts';
 import type { Model, ModelRow } from './model-rows.ts';
 import { leftOut, select } from './model-select.ts';
 import { type ReportModel, shownExplain, shownSpan } from './report-model.ts';
-import { addTo, question, type ScopeQuestion, scopeQuery } from './report-questions.ts';
+import { addTo, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 
 // This file computes the expected answers of `funnel` by the definitions of docs/stats.md (Funnels).
 
@@ -25,31 +25,35 @@ const withinMs = (within = '7d'): number => Number(within.slice(0, -1)) * (UNIT_
 
 /** Generates a question. In most funnels, the steps are rows of one visitor in the order of their times, so that visitors can reach them. */
 function funnelQuestion(model: Model): fc.Arbitrary<FunnelQuestion> {
-  const rows = actingRows(model).toSorted((a, b) => a.at - b.at);
+  const rows = actingRows(model)
+    .filter(({ visitor }) => visitor !== '')
+    .toSorted((a, b) => a.at - b.at);
+  const rowsOf = (visitor: string | undefined) => rows.filter((row) => row.visitor === visitor);
+  const busy = rows.filter(({ visitor }) => rowsOf(visitor).length > 1);
   return fc
     .record({
-      asked: question(model),
+      asked: scopeQuestion(model),
       someone: fc.nat(),
+      first: fc.nat(),
       isInOrder: fc.constantFrom(true, true, true, false),
-      picked: fc.oneof(
-        { weight: 3, arbitrary: fc.array(fc.nat(), { minLength: 2, maxLength: 3 }) },
-        { weight: 1, arbitrary: fc.array(fc.nat(), { minLength: 2, maxLength: 8, size: 'max' }) },
+      further: fc.oneof(
+        { weight: 3, arbitrary: fc.array(fc.nat(), { minLength: 1, maxLength: 2 }) },
+        { weight: 1, arbitrary: fc.array(fc.nat(), { minLength: 1, maxLength: 7, size: 'max' }) },
       ),
       forms: fc.array(actionForm, { minLength: 8, maxLength: 8 }),
       within: fc.constantFrom(...WITHIN),
       isSaved: fc.constantFrom(true, false, false),
     })
-    .map(
-      ({ asked: { period, from, to, bots, explain, filters }, someone, isInOrder, picked, forms, within, isSaved }) => {
-        const visitor = rows[someone % rows.length]?.visitor;
-        const own = rows.filter((row) => row.visitor === visitor);
-        const places = picked.map((pick) => pick % Math.max(own.length, 1));
-        const steps = (isInOrder ? places.toSorted((a, b) => a - b) : places).map((place, nth) =>
-          actionOf(own[place], forms[nth] ?? { cut: 'whole', other: null }),
-        );
-        return { period, from, to, bots, explain, filters, steps, within, isSaved, id: '' };
-      },
-    );
+    .map(({ asked, someone, first, isInOrder, further, forms, within, isSaved }) => {
+      const own = rowsOf(busy[someone % busy.length]?.visitor);
+      const places = [first % Math.max(own.length - further.length, 1)];
+      for (const pick of further) {
+        const next = isInOrder ? (places.at(-1) ?? 0) + 1 + (pick % 2) : pick;
+        places.push(next % Math.max(own.length, 1));
+      }
+      const steps = places.map((place, nth) => actionOf(own[place], forms[nth] ?? { cut: 'whole', other: null }));
+      return { ...asked, steps, within, isSaved, id: '' };
+    });
 }
 
 const stepText = ({ type, value }: Action): string => `${type}:${value}`;

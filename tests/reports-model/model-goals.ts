@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { type Action, actingRows, actionForm, actionOf, isOfAction } from './model-actions.ts';
-import { revenueOf } from './model-payments.ts';
+import { paymentOf, revenueOf } from './model-payments.ts';
 import { periodOf } from './model-periods.ts';
 import type { Model, ModelRow } from './model-rows.ts';
 import { leftOut, select, visitorsOf } from './model-select.ts';
 import { dimensionValue, LISTS_EMPTY } from './model-values.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan } from './report-model.ts';
-import { addTo, DIMENSIONS, question, type ScopeQuestion, scopeQuery } from './report-questions.ts';
+import { addTo, DIMENSIONS, PARTS, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 
 // This file computes the expected answers of `conversions` by the definitions of docs/stats.md (Goals).
 
@@ -33,22 +33,26 @@ function goalsQuestion(model: Model, turn: number): fc.Arbitrary<GoalsQuestion> 
   const dimension =
     turn % 3 === 0 ? '' : (DIMENSIONS[(2 * Math.floor(turn / 3) + (turn % 3) - 1) % DIMENSIONS.length] ?? '');
   const rows = actingRows(model);
+  const payments = rows.filter(paymentOf);
   const goal = fc
-    .record({ row: fc.nat(), form: actionForm })
-    .map(({ row, form }) => actionOf(rows[row % rows.length], form));
+    .record({ row: fc.nat(), isPayment: fc.boolean(), form: actionForm })
+    .map(({ row, isPayment, form }) => {
+      const from = isPayment && payments.length > 0 ? payments : rows;
+      return actionOf(from[row % from.length], form);
+    });
   return fc
     .record({
-      asked: question(model),
+      asked: scopeQuestion(model),
       goals: fc.uniqueArray(goal, { maxLength: 4, size: 'max', selector: ({ type, value }) => `${type} ${value}` }),
       picked: fc.nat(),
       isOfOne: fc.boolean(),
-      order: fc.constantFrom('conversions', ...ORDERS),
-      direction: fc.constantFrom('desc', 'asc'),
+      order: fc.constantFrom<Order>('conversions', ...ORDERS),
+      direction: fc.constantFrom<'asc' | 'desc'>('desc', 'asc'),
+      part: fc.constantFrom(...PARTS),
     })
     .filter(({ goals }) => dimension === '' || goals.length > 0)
-    .map(({ asked: { period, from, to, bots, explain, filters, limit, page }, goals, picked, isOfOne, ...others }) => ({
-      ...{ period, from, to, bots, explain, filters, limit, page, goals, dimension, ids: [] },
-      ...{ order: others.order as Order, direction: others.direction as 'asc' | 'desc' },
+    .map(({ asked, goals, picked, isOfOne, order, direction, part }) => ({
+      ...{ ...asked, goals, dimension, order, direction, ...part, ids: [] },
       goal: (isOfOne || dimension !== '') && goals.length > 0 ? picked % goals.length : undefined,
     }));
 }

@@ -4,7 +4,7 @@ import type { ModelRow } from './model-rows.ts';
 import { leftOut, select, visitorsOf } from './model-select.ts';
 import { propertyValues } from './model-values.ts';
 import { type ReportModel, shownExplain, shownSpan } from './report-model.ts';
-import { addTo, question, type ScopeQuestion, scopeQuery } from './report-questions.ts';
+import { addTo, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 
 // This file computes the expected answers of `properties` by the definitions of docs/stats.md (Dimensions) and docs/properties.md. The values of
 // properties are those of the dimension `property:NAME` of `breakdown`.
@@ -20,10 +20,8 @@ export const PROPERTIES_MODEL: ReportModel<NamesQuestion> = {
   name: 'properties',
   question: (model) =>
     fc
-      .record({ asked: question(model), limit: fc.constantFrom(undefined, undefined, 1, 3, 1000) })
-      .map(({ asked: { period, from, to, bots, explain, filters }, limit }) => ({
-        ...{ period, from, to, bots, explain, filters, limit },
-      })),
+      .record({ asked: scopeQuestion(model), limit: fc.constantFrom(undefined, undefined, 1, 3, 1000) })
+      .map(({ asked, limit }) => ({ ...asked, limit })),
   path(asked) {
     const query = scopeQuery(asked);
     addTo(query, { limit: asked.limit });

@@ -59,6 +59,13 @@ const DONE_VALUES: Readonly<Record<string, readonly string[]>> = { done_event: E
 const DONE = Object.keys(DONE_VALUES);
 
 const METRICS = ['visitors', 'visits', 'pageviews', 'events', 'bounce_rate', 'visit_duration', 'views_per_visit'];
+/** Parts of the lines of an answer. */
+export const PARTS = [
+  { limit: 1000, page: 1 },
+  { limit: 1000, page: 1 },
+  { limit: 2, page: 1 },
+  { limit: 1, page: 2 },
+] as const;
 const PERIODS = ['24h', 'today', 'yesterday', '7d', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'];
 
 /** Generates a filter. Most of its values occur in the history; otherwise most answers would be empty. */
@@ -122,12 +129,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         ['pageviews', 'events'],
         ['events', 'visit_duration'],
       ),
-      part: fc.constantFrom(
-        { limit: 1000, page: 1 },
-        { limit: 1000, page: 1 },
-        { limit: 2, page: 1 },
-        { limit: 1, page: 2 },
-      ),
+      part: fc.constantFrom(...PARTS),
     })
     .map(({ period: span, part, metric, direction, compare, interval, ...others }): Question => {
       const isMoment = 'fromMs' in span || ('period' in span && span.period === '24h');
@@ -144,6 +146,24 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         order: `${metric}:${direction}`,
       };
     });
+
+/**
+ * Generates the part of a question that most reports share. In two of three questions, the period is the whole history, and most of these have no
+ * filter: otherwise most answers of reports that count only a few rows would be empty.
+ */
+export function scopeQuestion(model: Model): fc.Arbitrary<ScopeQuestion> {
+  const { base, zone } = model.history;
+  return fc
+    .record({
+      asked: question(model),
+      isWhole: fc.constantFrom(true, true, false),
+      isFiltered: fc.constantFrom(true, false),
+    })
+    .map(({ asked: { period, from, to, bots, explain, filters }, isWhole, isFiltered }) => ({
+      ...{ bots, explain, filters: isWhole && !isFiltered ? [] : filters },
+      ...(isWhole ? { period: undefined, ...spanOf({ day: 0, days: 3 }, base, zone) } : { period, from, to }),
+    }));
+}
 
 function spanOf(
   span:
