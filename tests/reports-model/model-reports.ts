@@ -18,7 +18,7 @@ interface Numbers {
   readonly views_per_visit: number | null;
 }
 
-function numbersOf({ hits, visits }: Pick<Selected, 'hits' | 'visits'>): Numbers {
+export function numbersOf({ hits, visits }: Pick<Selected, 'hits' | 'visits'>): Numbers {
   const mean = (of: (visit: ModelVisit) => number, decimals: number): number | null =>
     visits.length === 0
       ? null
@@ -62,7 +62,7 @@ function expectedStats(model: Model, question: Question, now: number): object {
   };
 }
 
-function changeOf(now: Numbers, before: Numbers): object {
+export function changeOf(now: Numbers, before: Numbers): object {
   return Object.fromEntries(
     (Object.keys(now) as (keyof Numbers)[]).map((name) => {
       const [to, from] = [now[name], before[name]];

@@ -24,8 +24,11 @@ export interface ReportModel<Q = unknown> {
   readonly isOfAllSites?: boolean;
   /** The path in the admin API after the part with the site, for example `/stats?period=7d`. */
   path(asked: Q): string;
-  /** The expected answer, in the form of `shown`. `now`: the time of the request. */
-  expected(model: Model, asked: Q, now: number): object;
+  /**
+   * The expected answer, in the form of `shown`. `now`: the time of the request. `models`: the models of all sites of the test, by the ID of
+   * the site. Only a report about all sites uses it.
+   */
+  expected(model: Model, asked: Q, now: number, models: ReadonlyMap<string, Model>): object;
   /** The answer of the API without the fields that repeat the request. Times are Unix milliseconds. */
   shown(data: Answer): object;
 }

@@ -58,6 +58,8 @@ export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
 const DONE_VALUES: Readonly<Record<string, readonly string[]>> = { done_event: EVENT_NAMES, viewed_page: PATHS };
 const DONE = Object.keys(DONE_VALUES);
 
+/** Time zones of requests that name one. The time zone of the site can be among them. */
+export const OTHER_ZONES = ['America/St_Johns', 'Asia/Kathmandu', 'Europe/Berlin'] as const;
 const METRICS = ['visitors', 'visits', 'pageviews', 'events', 'bounce_rate', 'visit_duration', 'views_per_visit'];
 /** Parts of the lines of an answer. */
 export const PARTS = [

@@ -143,6 +143,8 @@ const start = fc.oneof(
 
 const visit = fc.record({
   person: fc.nat(),
+  /** Another device, from which a person has this visit. Also a bot can send the visitor ID of a person. */
+  device: fc.constantFrom(undefined, undefined, undefined, ...AGENTS, BOT),
   start,
   link: fc.constantFrom(...LINKS),
   hits: fc.array(
@@ -229,8 +231,11 @@ export const history: fc.Arbitrary<History> = fc
       return at;
     };
     const edges = edgesOf(base, zone);
-    const hits = visits.flatMap(({ person: which, start: begin, link, hits: own }, index): Hit[] => {
-      const someone = people[which % people.length] as Person;
+    const hits = visits.flatMap(({ person: which, device, start: begin, link, hits: own }, index): Hit[] => {
+      const usual = people[which % people.length] as Person;
+      // Without session IDs, hits of a bot and of a person could be in the same session.
+      const isUsual = device === undefined || usual.agent === BOT || (device === BOT && usual.mode !== 'named');
+      const someone = isUsual ? usual : { ...usual, agent: device };
       let at = 'inMs' in begin ? base + begin.inMs : (edges[begin.edge % edges.length] ?? base) + begin.nearMs;
       return own.map(({ gapMs: gap, name, ...hit }, nth) => {
         at = unique(nth === 0 ? at : at + gap);
