@@ -32,8 +32,20 @@ function journeysQuestion(model: Model): fc.Arbitrary<JourneysQuestion> {
     })
     .map(({ asked, atRow, picked, isKnown, limit, timezone }) => {
       const page = isKnown && pages.length > 0 ? (pages[picked % pages.length] ?? '') : '/api';
-      return { ...asked, ...atRow, page, limit, timezone };
+      // Weir does not join the parts of a bot's session, into which late hits can divide it.
+      const bots = areBotsInOrder(model) ? asked.bots : 'exclude';
+      return { ...asked, ...atRow, bots, page, limit, timezone };
     });
+}
+
+/** Whether the hits of each bot arrived in the order of their times. The rows of the model are in the order of arrival. */
+function areBotsInOrder({ rows }: Model): boolean {
+  const last = new Map<string, number>();
+  for (const { visitor, at } of rows.filter(({ bot, origin }) => bot !== '' && origin !== 'server')) {
+    if (at < (last.get(visitor) ?? at)) return false;
+    last.set(visitor, at);
+  }
+  return true;
 }
 
 export const JOURNEYS_MODEL: ReportModel<JourneysQuestion> = {
