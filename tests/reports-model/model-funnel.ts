@@ -30,6 +30,12 @@ function funnelQuestion(model: Model): fc.Arbitrary<FunnelQuestion> {
     .toSorted((a, b) => a.at - b.at);
   const rowsOf = (visitor: string | undefined) => rows.filter((row) => row.visitor === visitor);
   const busy = rows.filter(({ visitor }) => rowsOf(visitor).length > 1);
+  // Two rows of a visitor with whole seconds between them, which can be exactly the longest time of a funnel.
+  const pairs = busy.flatMap((first) =>
+    rowsOf(first.visitor)
+      .filter(({ at }) => at > first.at && (at - first.at) % 1000 === 0)
+      .map((last) => ({ first, last })),
+  );
   return fc
     .record({
       asked: scopeQuestion(model),
@@ -43,8 +49,15 @@ function funnelQuestion(model: Model): fc.Arbitrary<FunnelQuestion> {
       forms: fc.array(actionForm, { minLength: 8, maxLength: 8 }),
       within: fc.constantFrom(...WITHIN),
       isSaved: fc.constantFrom(true, false, false),
+      isExact: fc.constantFrom(true, false, false, false),
     })
-    .map(({ asked, someone, first, isInOrder, further, forms, within, isSaved }) => {
+    .map(({ asked, someone, first, isInOrder, further, forms, within, isSaved, isExact }) => {
+      const pair = pairs[someone % pairs.length];
+      if (isExact && pair !== undefined) {
+        const exactly = `${(pair.last.at - pair.first.at) / 1000}s`;
+        const steps = [pair.first, pair.last].map((row) => actionOf(row, { cut: 'whole', other: null }));
+        return { ...asked, steps, within: exactly, isSaved, id: '' };
+      }
       const own = rowsOf(busy[someone % busy.length]?.visitor);
       const places = [first % Math.max(own.length - further.length, 1)];
       for (const pick of further) {

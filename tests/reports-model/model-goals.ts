@@ -46,7 +46,7 @@ function goalsQuestion(model: Model, turn: number): fc.Arbitrary<GoalsQuestion> 
       goals: fc.uniqueArray(goal, { maxLength: 4, size: 'max', selector: ({ type, value }) => `${type} ${value}` }),
       picked: fc.nat(),
       isOfOne: fc.boolean(),
-      order: fc.constantFrom<Order>('conversions', ...ORDERS),
+      order: fc.constantFrom<Order>('conversions', 'conversion_rate', ...ORDERS),
       direction: fc.constantFrom<'asc' | 'desc'>('desc', 'asc'),
       part: fc.constantFrom(...PARTS),
     })
