@@ -41,7 +41,10 @@ export async function killMigrations(options: MigrationKills): Promise<KilledMig
   let acknowledgedBefore: number | undefined;
   let acknowledgedMeanwhile = 0;
   const firstFrom = weir.output().length;
-  /** The number of migrations that have started. Searches the whole log, because a line of a killed process can arrive after the kill. */
+  /**
+   * The number of migrations that have started. Searches the log lines of all starts since the call of this function, because a line of a killed
+   * process can arrive after the kill.
+   */
   const begunSoFar = (): number =>
     new Set(stepsIn(weir.output().slice(firstFrom)).map(({ migration }) => migration)).size;
   let total = 0;

@@ -7,8 +7,8 @@ import { withLine } from './replayed-rows.ts';
 /** Collects the rows of one partition until a batch is full or the linger time is over. */
 export interface Gatherer {
   /**
-   * Adds records, and returns how many of them were repeats. Throws `event_log_damaged` if an outcome is missing or a header is invalid.
-   * The rows before this error were added and will be inserted.
+   * Adds records of `events.enriched`, and returns how many of them were repeats. Throws `event_log_damaged` if a raw offset (docs/glossary.md) is
+   * missing between two records, or if a record has an invalid header. The rows before this error were added and will be inserted.
    */
   push(records: readonly StoredRecord[]): number;
   /** True if the last `push` threw. */

@@ -7,7 +7,7 @@ import { openPartitionWriter, type PartitionWriterDeps } from './write-partition
 
 /**
  * Opens an assigned partition. If its last commit names a swap (an exchange of all tables) or a backup that is not over, the partition is paused.
- * Otherwise it inserts rows.
+ * Otherwise it inserts rows. It never pauses if `pauses` is undefined.
  */
 export function openPartition(deps: PartitionWriterDeps): Promise<PartitionConsumer> {
   const { pauses } = deps;

@@ -3,7 +3,7 @@ import { parseIso } from '../ingest/timestamp.ts';
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const CLF_TIME = /^(\d{1,2})\/([A-Za-z]{3})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))? ([+-])(\d{2})(\d{2})$/;
 
-/** Reads `17/May/2015:10:05:03 +0000` as Unix milliseconds; NaN for any other text. */
+/** Reads a time such as `17/May/2015:10:05:03 +0000`. Returns Unix milliseconds; NaN if the text has another form. */
 export function readClfTime(text: string): number {
   const match = CLF_TIME.exec(text);
   if (match === null) return Number.NaN;

@@ -84,7 +84,7 @@ export function dumpProblem({ weir_dump: version, columns }: DumpHead): string |
   return isKnown ? undefined : 'its first line names other columns';
 }
 
-/** Returns the number of rows in the last line of a dump. Returns undefined if the text is not the last line of a dump. */
+/** Returns the number of rows in the last line of a dump. Returns undefined for any other text, and for a dump of an unknown version. */
 export function readDumpEnd(line: string): number | undefined {
   const end = parsed(line) as { weir_dump_end?: unknown; rows?: unknown } | undefined;
   return isDumpVersion(end?.weir_dump_end) && typeof end.rows === 'number' ? end.rows : undefined;

@@ -120,13 +120,13 @@ export interface EnrichedEvent extends DecodedEvent {
   /** The encoded columns PAGE_COLUMNS and SOURCE_COLUMNS (source-columns.ts). */
   sourceJson: string;
   /**
-   * The encoded columns from `visit_source` on and the later tags (later-tags.ts), for a visit that begins with this event. Set by the step
-   * `put-source`.
+   * The last part of `stampJson` (the next field) if a visit begins with this event: the encoded source, channel, referrer domain and
+   * campaign of the visit. Set by the step `put-source`.
    */
   visitSourceJson: string;
   /**
-   * The encoded columns that describe the visit (FIRST_STAMP_COLUMNS), and the later tags of the visit (later-tags.ts). Set by the step
-   * `put-session`.
+   * The encoded columns that describe the visit: FIRST_STAMP_COLUMNS, and then the UTM tags that were added to the list of columns later
+   * (later-tags.ts). Set by the step `put-session`.
    */
   stampJson: string;
   /**
