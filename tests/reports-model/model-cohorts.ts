@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { bucketsOf, type Interval } from './local-time.ts';
 import { type Period, periodOf, within } from './model-periods.ts';
 import type { Model, ModelRow } from './model-rows.ts';
-import { leftOut, select } from './model-select.ts';
+import { leftOut, select, shareOf } from './model-select.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan, shownTimes } from './report-model.ts';
-import { addTo, OTHER_ZONES, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
+import { OTHER_ZONES, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 import { periodAtRow } from './row-times.ts';
 
 // This file computes the expected answers of `cohorts` by the definitions of docs/stats.md (Cohorts).
@@ -39,9 +39,7 @@ export const COHORTS_MODEL: ReportModel<CohortsQuestion> = {
   questions: 3,
   question: cohortsQuestion,
   path(asked) {
-    const query = scopeQuery(asked);
-    addTo(query, { interval: asked.interval, timezone: asked.timezone });
-    return `/cohorts?${query}`;
+    return `/cohorts?${scopeQuery(asked, { interval: asked.interval, timezone: asked.timezone })}`;
   },
   expected(model, asked, now) {
     const { interval = 'day', timezone = model.history.zone, bots } = asked;
@@ -62,7 +60,7 @@ export const COHORTS_MODEL: ReportModel<CohortsQuestion> = {
           .map((later) => cohort.filter(([, times]) => times.some((at) => within(later, at))).length);
         return {
           ...{ start: bucket.from, end: bucket.to, visitors: cohort.length, returned },
-          rates: returned.map((count) => (cohort.length === 0 ? null : Number((count / cohort.length).toFixed(4)))),
+          rates: returned.map((count) => shareOf(count, cohort.length)),
         };
       }),
       ...leftOut(model, asked, period),

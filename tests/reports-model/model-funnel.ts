@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './local-time.ts';
 import { type Action, actingRows, actionForm, actionOf, isOfAction } from './model-actions.ts';
 import { periodOf } from './model-periods.ts';
 import type { Model, ModelRow } from './model-rows.ts';
-import { leftOut, select } from './model-select.ts';
+import { leftOut, select, shareOf } from './model-select.ts';
 import { type ReportModel, shownExplain, shownSpan } from './report-model.ts';
 import { addTo, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 
@@ -106,7 +106,6 @@ export const FUNNEL_MODEL: ReportModel<FunnelQuestion> = {
       ),
     );
     const counts = asked.steps.map((_, index) => reached.filter((steps) => steps > index).length);
-    const share = (part = 0, of = 0): number | null => (of === 0 ? null : Number((part / of).toFixed(4)));
     return {
       ...period,
       steps: asked.steps.map((step, index) => {
@@ -114,10 +113,10 @@ export const FUNNEL_MODEL: ReportModel<FunnelQuestion> = {
         const own = counts[index] ?? 0;
         return {
           ...{ ...step, visitors: own, dropped: before - own },
-          ...{ rate: share(own, counts[0]), step_rate: share(own, before) },
+          ...{ rate: shareOf(own, counts[0] ?? 0), step_rate: shareOf(own, before) },
         };
       }),
-      conversion_rate: share(counts.at(-1), counts[0]),
+      conversion_rate: shareOf(counts.at(-1) ?? 0, counts[0] ?? 0),
       ...leftOut(model, asked, period),
     };
   },

@@ -3,7 +3,7 @@ import { type Action, actingRows, actionForm, actionOf, isOfAction } from './mod
 import { paymentOf, revenueOf } from './model-payments.ts';
 import { periodOf } from './model-periods.ts';
 import type { Model, ModelRow } from './model-rows.ts';
-import { leftOut, select, visitorsOf } from './model-select.ts';
+import { compareNumbers, compareTexts, leftOut, select, shareOf, visitorsOf } from './model-select.ts';
 import { dimensionValue, LISTS_EMPTY } from './model-values.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan } from './report-model.ts';
 import { addTo, DIMENSIONS, PARTS, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
@@ -74,8 +74,7 @@ export const CONVERSIONS_MODEL: ReportModel<GoalsQuestion> = {
   },
   path(asked) {
     const { goal, ids, dimension, order, direction, limit, page } = asked;
-    const query = scopeQuery(asked);
-    addTo(query, { goal: goal === undefined ? undefined : ids[goal] });
+    const query = scopeQuery(asked, { goal: goal === undefined ? undefined : ids[goal] });
     if (dimension !== '') addTo(query, { dimension, order: `${order}:${direction}`, limit, page });
     return `/conversions?${query}`;
   },
@@ -105,7 +104,7 @@ function conversionsOf(goal: Action, hits: readonly ModelRow[]): Conversions {
   return {
     conversions: conversions.length,
     converting_visitors: converting,
-    conversion_rate: visitors === 0 ? null : Number((converting / visitors).toFixed(4)),
+    conversion_rate: shareOf(converting, visitors),
     revenue: revenueOf(conversions),
   };
 }
@@ -140,13 +139,9 @@ function expectedLines(model: Model, asked: GoalsQuestion, now: number): object 
       key: order === 'conversion_rate' ? share : { visitors, ...numbers }[order],
     };
   });
-  const sorted = lines.toSorted(({ key: x, line: a }, { key: y, line: b }) => {
-    if (x !== y && (x === null || y === null)) return x === null ? 1 : -1;
-    const difference = (x ?? 0) - (y ?? 0);
-    return (
-      (direction === 'desc' ? -difference : difference) || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value))
-    );
-  });
+  const sorted = lines.toSorted(
+    ({ key: x, line: a }, { key: y, line: b }) => compareNumbers(x, y, direction) || compareTexts(a.value, b.value),
+  );
   return {
     ...period,
     has_more: sorted.length > page * limit,

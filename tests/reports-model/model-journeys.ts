@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { periodOf } from './model-periods.ts';
 import type { Model, ModelRow } from './model-rows.ts';
-import { leftOut, select } from './model-select.ts';
+import { compareTexts, leftOut, select } from './model-select.ts';
 import { type ReportModel, shownExplain, shownSpan } from './report-model.ts';
-import { addTo, OTHER_ZONES, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
+import { OTHER_ZONES, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 import { periodAtRow } from './row-times.ts';
 
 // This file computes the expected answers of `journeys` by the definitions of docs/stats.md (Journeys).
@@ -53,9 +53,7 @@ export const JOURNEYS_MODEL: ReportModel<JourneysQuestion> = {
   questions: 4,
   question: journeysQuestion,
   path(asked) {
-    const query = scopeQuery(asked);
-    addTo(query, { path: asked.page, limit: asked.limit, timezone: asked.timezone });
-    return `/journeys?${query}`;
+    return `/journeys?${scopeQuery(asked, { path: asked.page, limit: asked.limit, timezone: asked.timezone })}`;
   },
   expected(model, asked, now) {
     const { page, limit = LIMIT_DEFAULT, timezone = model.history.zone } = asked;
@@ -103,5 +101,5 @@ function listOf(steps: readonly Step[], side: 'previous' | 'next'): readonly obj
     const own = steps.filter((step) => step[side] === value);
     return { value, views: own.length, visits: new Set(own.map(({ session }) => session)).size };
   });
-  return lines.toSorted((a, b) => b.views - a.views || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)));
+  return lines.toSorted((a, b) => b.views - a.views || compareTexts(a.value, b.value));
 }

@@ -3,9 +3,9 @@ import { bucketsOf, type Interval, MINUTE_MS } from './local-time.ts';
 import { comparedPeriod, type Period, periodOf, within } from './model-periods.ts';
 import { changeOf, numbersOf } from './model-reports.ts';
 import type { Model } from './model-rows.ts';
-import { select, visitorsOf } from './model-select.ts';
+import { compareTexts, select, visitorsOf } from './model-select.ts';
 import { type Answer, type ReportModel, shownSpan } from './report-model.ts';
-import { addTo, question, type ScopeQuestion, scopeQuery } from './report-questions.ts';
+import { question, type ScopeQuestion, scopeQuery } from './report-questions.ts';
 import { periodAtRow, timeAfterRow } from './row-times.ts';
 
 // This file computes the expected answers of `GET /api/admin/stats` by the definitions of docs/stats.md (All sites).
@@ -71,16 +71,14 @@ export const OVERVIEW_MODEL: ReportModel<OverviewQuestion> = {
   },
   path(asked) {
     const { interval, search, limit, page } = asked;
-    const query = scopeQuery(asked);
-    addTo(query, { interval, search, limit, page });
-    return `/stats?${query}`;
+    return `/stats?${scopeQuery(asked, { interval, search, limit, page })}`;
   },
   expected(_model, asked, now, models) {
     const { interval, search = '', limit = LIMIT_DEFAULT, page = 1 } = asked;
     const text = search.trim().toLowerCase();
     const found = [...models]
       .filter(([site]) => [site, ...SITE_TEXTS].some((one) => one.toLowerCase().includes(text)))
-      .toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      .toSorted(([a], [b]) => compareTexts(a, b));
     const shown = found.slice((page - 1) * limit, page * limit);
     const periods = new Map<string, ZonePeriods>();
     for (const [, { history }] of shown) {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { periodOf } from './model-periods.ts';
 import type { ModelRow } from './model-rows.ts';
-import { leftOut, select, visitorsOf } from './model-select.ts';
+import { compareTexts, countedOf, leftOut, select } from './model-select.ts';
 import { propertyValues } from './model-values.ts';
 import { type ReportModel, shownExplain, shownSpan } from './report-model.ts';
-import { addTo, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
+import { type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 
 // This file computes the expected answers of `properties` by the definitions of docs/stats.md (Dimensions) and docs/properties.md. The values of
 // properties are those of the dimension `property:NAME` of `breakdown`.
@@ -23,9 +23,7 @@ export const PROPERTIES_MODEL: ReportModel<NamesQuestion> = {
       .record({ asked: scopeQuestion(model), limit: fc.constantFrom(undefined, undefined, 1, 3, 1000) })
       .map(({ asked, limit }) => ({ ...asked, limit })),
   path(asked) {
-    const query = scopeQuery(asked);
-    addTo(query, { limit: asked.limit });
-    return `/properties?${query}`;
+    return `/properties?${scopeQuery(asked, { limit: asked.limit })}`;
   },
   expected(model, asked, now) {
     const period = periodOf(asked, model.history.zone, now, model.rows);
@@ -36,13 +34,9 @@ export const PROPERTIES_MODEL: ReportModel<NamesQuestion> = {
         if (isDimension(name)) rowsOf.set(name, [...(rowsOf.get(name) ?? []), row]);
       }
     }
-    const all = [...rowsOf].map(([name, rows]) => {
-      const events = rows.filter((row) => row.name !== '').length;
-      return { name, visitors: visitorsOf(rows), pageviews: rows.length - events, events };
-    });
+    const all = [...rowsOf].map(([name, rows]) => ({ name, ...countedOf(rows) }));
     const sorted = all.toSorted(
-      (a, b) =>
-        b.events - a.events || b.pageviews - a.pageviews || Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)),
+      (a, b) => b.events - a.events || b.pageviews - a.pageviews || compareTexts(a.name, b.name),
     );
     return {
       ...period,

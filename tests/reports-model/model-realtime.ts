@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { MINUTE_MS } from './local-time.ts';
 import { within } from './model-periods.ts';
-import type { ModelRow } from './model-rows.ts';
-import { leftOut, select, visitorsOf } from './model-select.ts';
+import { type Counted, compareTexts, countedOf, leftOut, select } from './model-select.ts';
 import { dimensionValue, LISTS_EMPTY } from './model-values.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan, shownTimes } from './report-model.ts';
-import { addTo, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
+import { type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 import { timeAfterRow } from './row-times.ts';
 
 // This file computes the expected answers of `realtime` by the definitions of docs/stats.md (Realtime).
@@ -37,9 +36,7 @@ export const REALTIME_MODEL: ReportModel<RealtimeQuestion> = {
     return asked;
   },
   path(asked) {
-    const query = scopeQuery(asked);
-    addTo(query, { limit: asked.limit });
-    return `/realtime?${query}`;
+    return `/realtime?${scopeQuery(asked, { limit: asked.limit })}`;
   },
   expected(model, asked, now) {
     const { limit = LIMIT_DEFAULT } = asked;
@@ -54,9 +51,7 @@ export const REALTIME_MODEL: ReportModel<RealtimeQuestion> = {
         value,
         ...countedOf(hits.filter((row) => dimensionValue(model, row, dimension) === value)),
       }));
-      return lines
-        .toSorted((a, b) => b.visitors - a.visitors || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)))
-        .slice(0, limit);
+      return lines.toSorted((a, b) => b.visitors - a.visitors || compareTexts(a.value, b.value)).slice(0, limit);
     };
     return {
       ...period,
@@ -81,14 +76,3 @@ export const REALTIME_MODEL: ReportModel<RealtimeQuestion> = {
     };
   },
 };
-
-interface Counted {
-  readonly visitors: number;
-  readonly pageviews: number;
-  readonly events: number;
-}
-
-function countedOf(rows: readonly ModelRow[]): Counted {
-  const events = rows.filter(({ name }) => name !== '').length;
-  return { visitors: visitorsOf(rows), pageviews: rows.length - events, events };
-}

@@ -1,7 +1,7 @@
 import { bucketsOf } from './local-time.ts';
 import { comparedPeriod, type Period, periodOf, within } from './model-periods.ts';
 import type { Model, ModelVisit } from './model-rows.ts';
-import { leftOut, type Selected, select, visitorsOf } from './model-select.ts';
+import { compareNumbers, compareTexts, leftOut, type Selected, select, visitorsOf } from './model-select.ts';
 import { dimensionValue, isOfVisit, LISTS_EMPTY, visitValue } from './model-values.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan, shownTimes } from './report-model.ts';
 import { DIMENSIONS, type Filter, pathOf, type Question, question } from './report-questions.ts';
@@ -90,11 +90,9 @@ function expectedBreakdown(model: Model, question: Question, now: number): objec
     );
   };
   const [metric, direction] = order.split(':') as [keyof Numbers, string];
-  const all = [...numbersIn(period)].toSorted(([a, left], [b, right]) => {
-    const [x, y] = [left[metric], right[metric]];
-    if (x !== y && (x === null || y === null)) return x === null ? 1 : -1;
-    return (direction === 'desc' ? -1 : 1) * ((x ?? 0) - (y ?? 0)) || Buffer.compare(Buffer.from(a), Buffer.from(b));
-  });
+  const all = [...numbersIn(period)].toSorted(
+    ([a, left], [b, right]) => compareNumbers(left[metric], right[metric], direction) || compareTexts(a, b),
+  );
   const compared = question.compare === undefined ? undefined : comparedPeriod(period, question, zone);
   const before = compared === undefined ? undefined : numbersIn(compared);
   const none = numbersOf({ hits: [], visits: [] });

@@ -115,3 +115,30 @@ function neverStored({ dropped }: Model, { from, to }: Period): readonly object[
   const records = dropped.filter((at) => minute(at) >= minute(from) && minute(at) < to).length;
   return records === 0 ? [] : [{ outcome: 'dropped', reason: 'excluded_path', records }];
 }
+
+export interface Counted {
+  readonly visitors: number;
+  readonly pageviews: number;
+  readonly events: number;
+}
+
+export function countedOf(rows: readonly ModelRow[]): Counted {
+  const events = rows.filter(({ name }) => name !== '').length;
+  return { visitors: visitorsOf(rows), pageviews: rows.length - events, events };
+}
+
+/** The share as the answers have it, with four digits after the point. Null if it would be a division by 0. */
+export function shareOf(part: number, all: number): number | null {
+  return all === 0 ? null : Number((part / all).toFixed(4));
+}
+
+/** Compares two texts by their bytes, as ClickHouse does. */
+export function compareTexts(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Compares two numbers in the direction of an order. In both directions, null is last. */
+export function compareNumbers(x: number | null, y: number | null, direction: string): number {
+  if (x !== y && (x === null || y === null)) return x === null ? 1 : -1;
+  return (direction === 'desc' ? -1 : 1) * ((x ?? 0) - (y ?? 0));
+}

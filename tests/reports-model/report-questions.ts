@@ -186,8 +186,11 @@ function spanOf(
 
 const escaped = (text: string): string => text.replace(/[\\,:]/g, '\\$&');
 
-/** The query parameters of the part of a question that says which rows the report counts. */
-export function scopeQuery({ period, from, to, bots, explain, filters }: ScopeQuestion): URLSearchParams {
+/** The query parameters of the part of a question that says which rows the report counts, and those of `more` that are not undefined. */
+export function scopeQuery(
+  { period, from, to, bots, explain, filters }: ScopeQuestion,
+  more: Parameters = {},
+): URLSearchParams {
   const nameOf = (name: string): string =>
     name.startsWith('property:') ? `property:${escaped(name.slice('property:'.length))}` : name;
   const query = new URLSearchParams();
@@ -196,19 +199,21 @@ export function scopeQuery({ period, from, to, bots, explain, filters }: ScopeQu
   for (const { dimension, operator, values } of filters) {
     query.append('filter', `${nameOf(dimension)}:${operator}:${values.map(escaped).join(',')}`);
   }
+  addTo(query, more);
   return query;
 }
 
+type Parameters = Readonly<Record<string, string | number | undefined>>;
+
 /** Appends those of these query parameters that are not undefined. */
-export function addTo(query: URLSearchParams, added: Readonly<Record<string, string | number | undefined>>): void {
+export function addTo(query: URLSearchParams, added: Parameters): void {
   for (const [name, value] of Object.entries(added)) if (value !== undefined) query.append(name, String(value));
 }
 
 /** The path of a question in the admin API, after the part with the site, for example `/stats?period=7d`. */
 export function pathOf(question: Question): string {
   const { interval, compare, dimension, order, metrics, limit, page } = question;
-  const query = scopeQuery(question);
-  addTo(query, { compare });
+  const query = scopeQuery(question, { compare });
   if (dimension === '') {
     addTo(query, { interval });
     return `/stats?${query}`;
