@@ -1,10 +1,13 @@
 import { abortable } from '@weir/runtime/abortable';
 
-export interface Asking {
+export interface Asking<Answer = unknown> {
   /** Aborts when the caller no longer needs the answer. */
   readonly signal: AbortSignal;
-  /** For how long later callers get the same answer, in milliseconds from the start of the work. `until done`: only while the work is running. */
-  readonly sharedMs: number | 'until done';
+  /**
+   * For how long later callers get the same answer, in milliseconds from the start of the work. A function computes this time from the answer; as
+   * long as the work is running, later callers wait for its answer. `until done`: only while the work is running.
+   */
+  readonly sharedMs: number | 'until done' | ((answer: Answer) => number);
 }
 
 export interface SharedAnswer<Answer> {
@@ -23,14 +26,15 @@ export interface SharedWork<Answer> {
    * signal when this signal aborts. When the signals of all callers of a question have aborted, the signal that `work` received aborts. If the work
    * fails, later callers do not get its error: their call runs the work again.
    */
-  ask(question: string, asking: Asking, work: (signal: AbortSignal) => Promise<Answer>): Promise<SharedAnswer<Answer>>;
+  ask(question: string, asking: Asking<Answer>, work: (signal: AbortSignal) => Promise<Answer>): Promise<SharedAnswer<Answer>>;
 }
 
 const ANSWERS_MAX = 100;
 
 interface Work<Answer> {
   readonly beganAt: number;
-  readonly sharedMs: Asking['sharedMs'];
+  /** 'until done' also if the time is not known before the answer. */
+  sharedMs: number | 'until done';
   readonly abort: AbortController;
   readonly result: Promise<Answer>;
   callers: number;
@@ -58,17 +62,27 @@ export function createSharedWork<Answer>(clock: () => number): SharedWork<Answer
 
   function begin(
     question: string,
-    sharedMs: Asking['sharedMs'],
+    sharedMs: Asking<Answer>['sharedMs'],
     work: (signal: AbortSignal) => Promise<Answer>,
   ): Work<Answer> {
     const abort = new AbortController();
-    const begun = { beganAt: clock(), sharedMs, abort, result: work(abort.signal), callers: 0, isDone: false };
+    const begun: Work<Answer> = {
+      beganAt: clock(),
+      sharedMs: typeof sharedMs === 'function' ? 'until done' : sharedMs,
+      abort,
+      result: work(abort.signal),
+      callers: 0,
+      isDone: false,
+    };
     const end = (isKept: boolean): void => {
       begun.isDone = true;
       if (!isKept && works.get(question) === begun) works.delete(question);
     };
     begun.result.then(
-      () => end(sharedMs !== 'until done'),
+      (answer) => {
+        if (typeof sharedMs === 'function') begun.sharedMs = sharedMs(answer);
+        end(sharedMs !== 'until done');
+      },
       () => end(false),
     );
     works.set(question, begun);

@@ -9,10 +9,11 @@ type QueryParams = Readonly<Record<string, unknown>>;
 type QueryAnswer = ReturnType<Analytics['userQuery']>;
 export interface ReportTables extends Pick<Analytics, 'userQuery'> {
   /**
-   * Like `userQuery`. But if the same query with the same `version` was begun less than `SHARED_ANSWER_MS` ago, it resolves with the answer of that
-   * query. `version`: a text that the caller has read from the tables. It must change whenever the answer can have changed.
+   * Like `userQuery`. But if the same query with the same `version` was begun a short time ago, it resolves with the answer of that query.
+   * `version`: a text that the caller has read from the tables, and that changes when the answer changes. `isCertain`: whether it always does, so that
+   * the answer can be shared for longer.
    */
-  readonly sharedQuery?: (query: string, params: QueryParams, version: string) => QueryAnswer;
+  readonly sharedQuery?: (query: string, params: QueryParams, version: string, isCertain: boolean) => QueryAnswer;
   /** Like `userQuery`. But if the same query is already running, the call waits until it ends. All calls that wait share the next run. */
   readonly joinedQuery?: (query: string, params: QueryParams) => QueryAnswer;
 }
@@ -31,7 +32,15 @@ export interface SteadyTables {
   read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }
 
-export const SHARED_ANSWER_MS = 2_000;
+const SHARED_ANSWER_MS = 2_000;
+/** A person who opens a dashboard and then selects filters asks about the same period for some minutes. */
+const CERTAIN_ANSWER_MS = 120_000;
+/** Longer answers are shared only for `SHARED_ANSWER_MS`, because up to 100 answers are in memory. */
+const CERTAIN_ROWS_MAX = 1_000;
+const sharedMsOf =
+  (isCertain: boolean) =>
+  ({ rows }: Awaited<QueryAnswer>): number =>
+    isCertain && rows.length <= CERTAIN_ROWS_MAX ? CERTAIN_ANSWER_MS : SHARED_ANSWER_MS;
 /** The signal of a caller without a request. */
 const NEVER = new AbortController().signal;
 const CHECK_EVERY_MS = 50;
@@ -66,7 +75,7 @@ export function createSteadyTables(
     async read(work, context) {
       const tables = context === undefined ? analytics : ofRequest(analytics, context);
       const timed: Timed = context === undefined ? (query) => query : timedBy(context.timing);
-      const asking = { signal: context?.signal ?? NEVER, sharedMs: SHARED_ANSWER_MS };
+      const signal = context?.signal ?? NEVER;
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
@@ -76,10 +85,14 @@ export function createSteadyTables(
           const outcome = await settled(
             work({
               ...tables,
-              sharedQuery: (query, params, version) =>
-                answerOf(shared.ask(JSON.stringify([before, version, query, params]), asking, run(query, params))),
+              sharedQuery: (query, params, version, isCertain) => {
+                const asking = { signal, sharedMs: sharedMsOf(isCertain) };
+                return answerOf(
+                  shared.ask(JSON.stringify([before, version, query, params]), asking, run(query, params)),
+                );
+              },
               joinedQuery: (query, params) =>
-                answerOf(joined.ask(JSON.stringify([before, query, params]), asking.signal, run(query, params))),
+                answerOf(joined.ask(JSON.stringify([before, query, params]), signal, run(query, params))),
             }),
           );
           const after = await generation();

@@ -10,7 +10,6 @@ import {
   SESSIONS,
   type SlotRun,
   type Statement,
-  scopeSql,
   type VisitSource,
 } from '../report-sql.ts';
 import { movedSessions } from './moved-sessions.ts';
@@ -108,7 +107,7 @@ export async function likelySourceOf(
   if (near.some(({ kind, day }) => kind === 'flag' && day >= firstDay && day <= lastDay)) return SESSIONS;
   if (has('expired') && (await hasExpired(scope, skipped, analytics))) return SESSIONS;
   const movedHours = near.reduce((sum, { kind, late }) => sum + (kind === 'moved' ? late : 0), 0);
-  const moved = movedHours === 0 ? NONE_MOVED : await movedNear(scope, movedHours, skipped, shared(analytics, version));
+  const moved = movedHours === 0 ? NONE_MOVED : await movedNear(scope, movedHours, skipped, shared(analytics, version, true));
   return { of: 'rows', near: { moved, hasUnstamped: has('unstamped'), skipped }, built, version, isChecked: false };
 }
 
@@ -119,14 +118,21 @@ async function suffices(
   analytics: ReportTables,
 ): Promise<boolean> {
   const { sql, params } = longStatement(scope, near, built === undefined || scope.period.fromMs < built.fromMs);
-  return (await shared(analytics, version).userQuery(sql, params)).rows.length === 0;
+  return (await shared(analytics, version, false).userQuery(sql, params)).rows.length === 0;
 }
 
-/** Returns tables that share the answer of a query for some seconds, as long as `version` (`PeriodFacts`) is the same. */
-function shared(analytics: ReportTables, version: string | undefined): Pick<ReportTables, 'userQuery'> {
+/**
+ * Returns tables that share the answer of a query for some time, as long as `version` (`PeriodFacts`) is the same. `isCertain`: see `sharedQuery`. A
+ * hit that moves sessions always changes `version`. But a visit can become long without a flag, for example if two visitors send the same session ID.
+ */
+function shared(
+  analytics: ReportTables,
+  version: string | undefined,
+  isCertain: boolean,
+): Pick<ReportTables, 'userQuery'> {
   const { sharedQuery } = analytics;
   if (version === undefined || sharedQuery === undefined) return analytics;
-  return { userQuery: (query, params) => sharedQuery(query, params, version) };
+  return { userQuery: (query, params) => sharedQuery(query, params, version, isCertain) };
 }
 
 /**
@@ -185,9 +191,13 @@ async function hasExpired(
   return (await analytics.userQuery(sql, nearValues(scope, skipped))).rows.length > 0;
 }
 
-function nearValues(scope: AskedScope, skipped: SkippedSpan | undefined): Statement['params'] {
-  const { parameters } = scopeSql(scope);
-  putDays(scope.period, skipped, parameters);
+/** The values do not depend on the filters of the report, so reports with different filters share the statement. */
+function nearValues({ siteId, period }: AskedScope, skipped: SkippedSpan | undefined): Statement['params'] {
+  const parameters = createParameters();
+  parameters.put('site', 'String', siteId);
+  parameters.put('from', 'Int64', period.fromMs);
+  parameters.put('to', 'Int64', period.toMs);
+  putDays(period, skipped, parameters);
   return parameters.values;
 }
 
