@@ -26,7 +26,11 @@ export interface SharedWork<Answer> {
    * signal when this signal aborts. When the signals of all callers of a question have aborted, the signal that `work` received aborts. If the work
    * fails, later callers do not get its error: their call runs the work again.
    */
-  ask(question: string, asking: Asking<Answer>, work: (signal: AbortSignal) => Promise<Answer>): Promise<SharedAnswer<Answer>>;
+  ask(
+    question: string,
+    asking: Asking<Answer>,
+    work: (signal: AbortSignal) => Promise<Answer>,
+  ): Promise<SharedAnswer<Answer>>;
 }
 
 const ANSWERS_MAX = 100;

@@ -36,6 +36,26 @@ describe('work that several callers share', () => {
     expect(await shared.ask('a', asking(), work)).toEqual({ answer: '3', isShared: false });
   });
 
+  test('the time for which an answer is shared can depend on the answer; while its work is running, it is always shared', async () => {
+    const shared = createSharedWork<string>(() => now);
+    const byAnswer = { ...asking(), sharedMs: (answer: string) => (answer === 'kept' ? 10 * SHARED_MS : 0) };
+    for (const [answer, isShared] of [
+      ['kept', true],
+      ['short', false],
+    ] as const) {
+      const running = deferred();
+      const callers = [shared.ask(answer, byAnswer, () => running.result), shared.ask(answer, byAnswer, work)];
+      now += 20 * SHARED_MS;
+      callers.push(shared.ask(answer, byAnswer, work));
+      now -= 15 * SHARED_MS;
+      running.end(answer);
+      expect((await Promise.all(callers)).map(({ isShared }) => isShared)).toEqual([false, true, true]);
+      expect((await shared.ask(answer, byAnswer, work)).isShared).toBe(isShared);
+      now += 5 * SHARED_MS;
+      expect((await shared.ask(answer, byAnswer, work)).isShared).toBe(false);
+    }
+  });
+
   test('an answer is not shared after the clock was set back', async () => {
     const shared = createSharedWork<string>(() => now);
     now = 10 * SHARED_MS;

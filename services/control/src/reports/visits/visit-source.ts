@@ -107,7 +107,8 @@ export async function likelySourceOf(
   if (near.some(({ kind, day }) => kind === 'flag' && day >= firstDay && day <= lastDay)) return SESSIONS;
   if (has('expired') && (await hasExpired(scope, skipped, analytics))) return SESSIONS;
   const movedHours = near.reduce((sum, { kind, late }) => sum + (kind === 'moved' ? late : 0), 0);
-  const moved = movedHours === 0 ? NONE_MOVED : await movedNear(scope, movedHours, skipped, shared(analytics, version, true));
+  const moved =
+    movedHours === 0 ? NONE_MOVED : await movedNear(scope, movedHours, skipped, shared(analytics, version, true));
   return { of: 'rows', near: { moved, hasUnstamped: has('unstamped'), skipped }, built, version, isChecked: false };
 }
 
