@@ -3,7 +3,7 @@ import type { Dimension } from './dimensions.ts';
 import { countExcludedRows } from './excluded-rows.ts';
 import { countsOf, type MetricName, type Metrics, metricsOf, NO_COUNTS, pickMetrics } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
-import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
+import { estimatesVisitors, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView, statementView } from './report-view.ts';
 import { askWithSource } from './visits/visit-source.ts';
 
@@ -73,7 +73,7 @@ function ask(
 ): Promise<{ readonly statement: Statement; readonly rows: readonly Row[] }> {
   return askWithSource(scope, analytics, async (asked) => {
     const statement = breakdownStatement(asked, by, part);
-    const { rows } = await analytics.userQuery(statement.sql, statement.params);
+    const rows = isEmptyBreakdown(asked, by) ? [] : (await analytics.userQuery(statement.sql, statement.params)).rows;
     const isEstimate = estimatesVisitors(asked);
     return {
       statement,

@@ -21,6 +21,8 @@ export interface Dimension {
   readonly stampSql: string;
   /** True if the breakdown also has a row for the empty value, for example for an unknown country or a direct visit. */
   readonly listsEmpty: boolean;
+  /** True if only rows of bots have a value. */
+  readonly isOfBots?: boolean;
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
   /**
@@ -67,8 +69,8 @@ const DIMENSIONS: readonly Dimension[] = [
   hit('device', 'device_type', true),
   hit('event', 'event_name', false),
   hit('origin', 'source', false),
-  hit('bot', 'bot', false),
-  hit('bot_reason', 'bot_reason', false),
+  { ...hit('bot', 'bot', false), isOfBots: true },
+  { ...hit('bot_reason', 'bot_reason', false), isOfBots: true },
 ];
 const DONE_DIMENSIONS: readonly Dimension[] = [
   { ...hit('done_event', 'event_name', false), doneType: 'event' },

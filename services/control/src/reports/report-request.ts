@@ -8,7 +8,7 @@ import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
 import { METRIC_NAMES, type MetricName, needsVisits } from './report-metrics.ts';
-import { ROWS_ALONE, type Scope, SESSIONS, type SlotRun } from './report-sql.ts';
+import { isEmptyBreakdown, ROWS_ALONE, type Scope, SESSIONS, type SlotRun } from './report-sql.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
 import { dimensionsOf, isInSlots } from './visits/slot-rows.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
@@ -86,6 +86,7 @@ export async function readReportRequest(
     if (numbers === undefined) return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
     const usesVisits = dimensionsOf(scope.filters, numbers.by).some(({ scope }) => scope === 'visit');
     const usesOnlyRows = !withVisits && !usesVisits;
+    if (isEmptyBreakdown(scope, numbers.by)) return { ...scope, visits: ROWS_ALONE };
     // With bots, the report reads visits from `sessions`. The row of a bot can have the session ID of a visit whose other rows are far from the
     // period, and no check flags such a visit.
     if (scope.withBots && usesVisits) return { ...scope, visits: SESSIONS };

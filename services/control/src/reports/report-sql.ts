@@ -55,6 +55,11 @@ export const ROWS_ALONE = {
   isChecked: true,
 } as const satisfies VisitSource;
 
+/** Whether a breakdown can list no value: only rows of bots have one, and the report leaves them out. */
+export function isEmptyBreakdown({ withBots }: AskedScope, by: Dimension | undefined): boolean {
+  return by?.isOfBots === true && !withBots;
+}
+
 export function estimatesVisitors({ visits }: Scope): boolean {
   return visits.of === 'rows' && visits.built?.isEstimate === true;
 }

@@ -44,10 +44,12 @@ export async function statsReport(
   deps: ReportDeps,
 ): Promise<Checked<StatsAnswer>> {
   const interval = asked ?? defaultInterval(request.scope.period);
-  const now = await statsOf(request.scope, interval, deps);
-  if ('problem' in now) return now;
   const { compared } = request;
-  const before = compared === undefined ? undefined : await statsOf(compared.scope, interval, deps);
+  const [now, before] = await Promise.all([
+    statsOf(request.scope, interval, deps),
+    compared === undefined ? undefined : statsOf(compared.scope, interval, deps),
+  ]);
+  if ('problem' in now) return now;
   if (before !== undefined && 'problem' in before) return before;
   const statements = [
     statementView('stats', now.value.statement),

@@ -52,15 +52,18 @@ export function countedVisits(scope: SlotScope, { parameters }: ReportParts): st
 export function countedValues(scope: SlotScope, by: Dimension, { parameters, hits, hitValue }: ReportParts): string {
   const slots = slotsOf(scope, by, parameters);
   const isOfRows = by.scope === 'hit';
+  const isOfElements = slots.elements.join !== '';
+  // The columns of `visit_slots` have the type LowCardinality, but the elements of its arrays do not.
+  const textOf = (value: string): string => (isOfElements ? value : `toLowCardinality(${value})`);
   const withText = (value: string): readonly string[] => [
     `sipHash64(${value}) AS value_key`,
     'true AS has_text',
-    `toLowCardinality(toString(${value})) AS value`,
+    `${textOf(`toString(${value})`)} AS value`,
   ];
   const withoutText = (key: string): readonly string[] => [
     `${key} AS value_key`,
     'false AS has_text',
-    "toLowCardinality('') AS value",
+    `${textOf("''")} AS value`,
   ];
   const none = [`${NO_KEY} AS visitor_key`, 'toUInt32(0) AS pageviews', 'toUInt32(0) AS events'];
   const { withVisits = true } = scope;

@@ -15,7 +15,6 @@ export function readsSlots(scope: Scope): scope is SlotScope {
 
 /** Pages and event names are in arrays: each slot has several. */
 const ARRAYS: Readonly<Record<string, string>> = { page: 'pages', event: 'names' };
-const NOT_IN_SLOTS: ReadonlySet<string> = new Set(['bot', 'bot_reason']);
 const HALF_HOUR_MS = 30 * 60_000;
 
 const isInArray = ({ name }: Dimension): boolean => name in ARRAYS;
@@ -35,7 +34,7 @@ export function isInSlots(
   return (
     !withBots &&
     !withInternalEvents &&
-    used.every(({ name, property }) => property === undefined && !NOT_IN_SLOTS.has(name)) &&
+    used.every(({ property, isOfBots = false }) => property === undefined && !isOfBots) &&
     new Set(used.filter(isInArray).map(({ name }) => name)).size <= 1 &&
     // The first bucket is not checked: it begins with the period, and slots are read only from the first whole UTC day on.
     starts.slice(1).every((start) => start % HALF_HOUR_MS === 0)
