@@ -39,7 +39,7 @@ export function breakdownStatement(
   by: Dimension,
   { metrics, order, rowsMax, skip, hashes }: BreakdownPage,
 ): Statement {
-  const parts = reportParts(readsSlots(scope) ? scope : withoutUnlisted(scope, by), by);
+  const parts = reportParts(readsSlots(scope) && by.property === undefined ? scope : withoutUnlisted(scope, by), by);
   const { parameters, tables } = parts;
   // JSON has no exact integers of 64 bits, so hashes are sent as texts. The condition is on the GROUP BY key, so that ClickHouse leaves out all other
   // values before it counts.

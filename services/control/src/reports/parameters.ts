@@ -6,6 +6,8 @@ export interface Parameters {
   readonly values: Readonly<Record<string, unknown>>;
   /** Adds a value, and returns its placeholder `{name:Type}`. */
   put(name: string, type: string, value: unknown): string;
+  /** Adds the name of a custom property, and returns its placeholder. */
+  putProperty(name: string): string;
   /** The SQL of a dimension's value: its `column`, or a custom property whose name is a parameter. */
   valueOf(dimension: Dimension, column: string): string;
 }
@@ -17,14 +19,17 @@ export function createParameters(): Parameters {
     values[name] = value;
     return `{${name}:${type}}`;
   };
+  const putProperty = (property: string): string => {
+    const name = properties.get(property) ?? `property${properties.size}`;
+    properties.set(property, name);
+    return put(name, 'String', property);
+  };
   return {
     values,
     put,
+    putProperty,
     valueOf({ property }, column) {
-      if (property === undefined) return column;
-      const name = properties.get(property) ?? `property${properties.size}`;
-      properties.set(property, name);
-      return `toString(getSubcolumn(properties, ${put(name, 'String', property)}))`;
+      return property === undefined ? column : `toString(getSubcolumn(properties, ${putProperty(property)}))`;
     },
   };
 }

@@ -10,7 +10,7 @@ import { type Query, readChoice } from './read-query.ts';
 import { METRIC_NAMES, type MetricName, needsVisits } from './report-metrics.ts';
 import { isEmptyBreakdown, ROWS_ALONE, type Scope, SESSIONS, type SlotRun } from './report-sql.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
-import { dimensionsOf, isInSlots } from './visits/slot-rows.ts';
+import { dimensionsOf, isInSlots, propertiesOf } from './visits/slot-rows.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
 import { likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
 
@@ -92,7 +92,7 @@ export async function readReportRequest(
     if (scope.withBots && usesVisits) return { ...scope, visits: SESSIONS };
     const isBuilt = isInSlots(scope, numbers.by, numbers.starts?.(period));
     if (usesOnlyRows && !isBuilt) return { ...scope, visits: ROWS_ALONE };
-    const facts = await readPeriodFacts(scope, deps.analytics);
+    const facts = await readPeriodFacts(scope, deps.analytics, isBuilt ? propertiesOf(scope.filters, numbers.by) : []);
     const built = isBuilt ? slotRun(facts.days, period, exact.value === '1') : undefined;
     if (usesOnlyRows) return { ...scope, visits: { ...ROWS_ALONE, built } };
     return { ...scope, visits: await likelySourceOf(scope, deps.analytics, facts, built) };

@@ -2,12 +2,20 @@ import type { Analytics } from '@weir/ports/analytics';
 import { dayOf, OF_SITE } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
 import { DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
+import { sqlText, sqlTexts } from './property-sql.ts';
+import { readSlotProperties } from './slot-properties.ts';
 import { DAY_MS, insertSlotsSql, type SiteDays, skippedDaysSql } from './slot-sql.ts';
 
 export type BuildTables = Pick<Analytics, 'select' | 'change' | 'runningInsertsEnd'>;
 
 /** A build of more rows is divided into several statements, each of a part of the visits. This limits the memory. */
 export const STATEMENT_ROWS_MAX = 200_000;
+/** The value of `visit_days.contents` of new builds. Builds with a lower value are replaced in the background. */
+export const CONTENTS = 1;
+const DAY_COLUMNS = [
+  ...['site_id', 'day', 'build', 'slots', 'hits', 'late'],
+  ...['contents', 'property_names', 'properties_left_out', 'lists_properties'],
+];
 const HOUR_MS = 3600_000;
 
 export interface DaysToBuild extends SiteDays {
@@ -49,10 +57,12 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
   const days = daysOf(site).filter((day) => !skipped.has(day));
   const firstBuild = nextBuild(facts, clock());
   if (days.length === 0) return { days: 0, slots: 0, skipped: [...skipped] };
+  const properties = await readSlotProperties(analytics, site);
+  const { included } = properties;
   const shares = Math.max(1, Math.ceil(rows / STATEMENT_ROWS_MAX));
   for (let share = 0; share < shares; share++) {
     assertUnchanged();
-    await change(insertSlotsSql({ ...site, days, firstBuild, share, shares }));
+    await change(insertSlotsSql({ ...site, days, firstBuild, share, shares, properties: included }));
   }
   const built = await readBuild(analytics, site, firstBuild);
   const counted = await readCounted(analytics, site);
@@ -62,15 +72,18 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
     const { slots = 0, hits = 0 } = built.get(day) ?? {};
     if (skipped.has(day)) continue;
     if (hits !== (counted.get(day) ?? 0)) skipped.add(day);
-    else
-      entries.push(
-        `('${site.siteId}', '${day}', ${firstBuild + nth}, ${slots}, ${hits}, ${late(site.fromMs / DAY_MS + nth)})`,
-      );
+    else {
+      const names = properties.ofDay.get(day) ?? [];
+      const [inSlots, leftOut] = [true, false].map((is) => names.filter((name) => included.includes(name) === is));
+      const numbers = [firstBuild + nth, slots, hits, late(site.fromMs / DAY_MS + nth), CONTENTS];
+      const lists = [sqlTexts(inSlots ?? []), sqlTexts(leftOut ?? []), properties.isComplete];
+      entries.push(`(${[sqlText(site.siteId), `'${day}'`, ...numbers, ...lists].join(', ')})`);
+    }
     allSlots += slots;
   }
   if (entries.length === 0) return { days: 0, slots: allSlots, skipped: [...skipped] };
   assertUnchanged();
-  await change(`INSERT INTO visit_days (site_id, day, build, slots, hits, late) VALUES ${entries.join(', ')}`);
+  await change(`INSERT INTO visit_days (${DAY_COLUMNS.join(', ')}) VALUES ${entries.join(', ')}`);
   return { days: entries.length, slots: allSlots, skipped: [...skipped] };
 }
 

@@ -2,6 +2,7 @@ import type { Parameters } from '../reports/parameters.ts';
 import type { Period } from '../reports/period.ts';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import type { ReportTables } from '../steady-tables.ts';
+import { coversProperties } from './property-sql.ts';
 import { DAY_MS } from './slot-sql.ts';
 
 /** Consecutive UTC days of a site whose slots (docs/glossary.md) are valid. A report reads these days from `visit_slots` instead of their rows. */
@@ -58,12 +59,22 @@ export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day
  * Statements that select the builds of the closed days, and the numbers of late rows. If a clock was ahead, a day can have a build before it is
  * closed. Such a build is not selected: rows that are stored on the day itself are not late, so they do not make the build invalid.
  */
-export const BUILDS: readonly string[] = [
+const buildsHaving = (having: string): readonly string[] => [
   `SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
     argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late
-  FROM visit_days WHERE ${DAYS} AND day <= ${LAST_CLOSED_DAY} GROUP BY day`,
+  FROM visit_days WHERE ${DAYS} AND day <= ${LAST_CLOSED_DAY} GROUP BY day${having}`,
   `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
 ];
+const BUILDS = buildsHaving('');
+/** Like `BUILDS`, but selects only builds that can answer reports on the custom properties `{properties:Array(String)}`. */
+const BUILDS_OF_PROPERTIES = buildsHaving(
+  `\n  HAVING argMax(${coversProperties('{properties:Array(String)}')}, visit_days.build)`,
+);
+/** `properties`: the names of the custom properties that the report uses. */
+export const buildsFor = (properties: readonly string[]): readonly string[] =>
+  properties.length === 0 ? BUILDS : BUILDS_OF_PROPERTIES;
+export const propertyValues = (properties: readonly string[]): Readonly<Record<string, unknown>> =>
+  properties.length === 0 ? {} : { properties };
 /**
  * Days with a visit that a check, an erasure or retention has added to `visits_computed`. A visit that is in `visits_computed` only because of the
  * stamps (docs/glossary.md) of its own rows does not count.
@@ -93,9 +104,11 @@ export async function builtRun(
   siteId: string,
   period: Period,
   analytics: Pick<ReportTables, 'userQuery'>,
+  properties: readonly string[] = [],
 ): Promise<BuiltRun | undefined> {
-  const { rows } = await analytics.userQuery(DAY_FACTS, {
+  const { rows } = await analytics.userQuery(selectFacts([...buildsFor(properties), FLAGS]), {
     site: siteId,
+    ...propertyValues(properties),
     first_day: dayOf(period.fromMs - NEAR_DAYS * DAY_MS),
     last_day: dayOf(period.toMs + NEAR_DAYS * DAY_MS),
   });

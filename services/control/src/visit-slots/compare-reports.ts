@@ -1,10 +1,11 @@
 import { breakdownReport } from '../reports/breakdown-report.ts';
-import { COLUMN_DIMENSION_NAMES, dimensionOf } from '../reports/dimensions.ts';
+import { COLUMN_DIMENSION_NAMES, type Dimension, dimensionOf } from '../reports/dimensions.ts';
+import type { Filter } from '../reports/filter.ts';
 import { LIMIT_MAX } from '../reports/read-query.ts';
 import { METRIC_NAMES } from '../reports/report-metrics.ts';
 import type { AskedScope, Scope } from '../reports/report-sql.ts';
 import { statsReport } from '../reports/stats-report.ts';
-import { isInSlots } from '../reports/visits/slot-rows.ts';
+import { isInSlots, propertiesOf } from '../reports/visits/slot-rows.ts';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import { visitSourceOf } from '../reports/visits/visit-source.ts';
 import type { ReportTables } from '../steady-tables.ts';
@@ -20,7 +21,7 @@ export interface ComparedDay {
   readonly differing: readonly string[];
 }
 
-/** The reports that can read slots (docs/glossary.md): the stats, and the breakdowns by these dimensions. */
+/** The reports that can read slots (docs/glossary.md) of all built days: the stats, and the breakdowns by these dimensions. */
 const REPORTS: readonly string[] = [
   'stats',
   ...COLUMN_DIMENSION_NAMES.filter((name) => name !== 'bot' && name !== 'bot_reason'),
@@ -28,24 +29,64 @@ const REPORTS: readonly string[] = [
 
 /**
  * Compares reports of a built day (docs/glossary.md) from slots with the same reports from rows. Resolves with undefined if the build of the day is
- * not valid, or if a report cannot use slots. A late row can arrive between two reports, so reports that differ are compared a second time.
+ * not valid, or if a report cannot use slots. A late row can arrive between two reports, so reports that differ are compared a second time. If the
+ * slots contain custom properties, also compares a breakdown by one of them, and the stats of the rows without this property.
  */
 export async function compareDay(
   siteId: string,
   dayMs: number,
   analytics: ReportTables,
   names: readonly string[] = REPORTS,
+  random: () => number = Math.random,
 ): Promise<ComparedDay | undefined> {
   // A report reads the slots of a day only if its period also contains the next day.
   const period = { zone: 'UTC', fromMs: dayMs, toMs: dayMs + 2 * DAY_MS };
   const asked: AskedScope = { siteId, period, withBots: false, filters: [] };
-  const differing: string[] = [];
-  for (const name of names) {
-    const result = (await compareReport(asked, name, analytics)) && (await compareReport(asked, name, analytics));
-    if (result === undefined) return undefined;
-    if (result) differing.push(name === 'stats' ? name : `breakdown by ${name}`);
+  const property = dimensionOf(`property:${(await somePropertyInSlots(siteId, dayMs, analytics, random)) ?? ''}`);
+  const reports: ComparedReport[] = names.map((name) => ({
+    title: name === 'stats' ? name : `breakdown by ${name}`,
+    by: dimensionOf(name),
+    filters: [],
+  }));
+  if (property !== undefined) {
+    const filters: readonly Filter[] = [{ dimension: property, operator: 'is', values: [''] }];
+    reports.push({ title: `breakdown by ${property.name}`, by: property, filters: [] });
+    reports.push({ title: `stats without ${property.name}`, by: undefined, filters });
   }
-  return { site_id: siteId, day: dayOf(dayMs), reports: names.length, differing };
+  const differing: string[] = [];
+  for (const { title, by, filters } of reports) {
+    const compare = () => compareReport({ ...asked, filters }, by, analytics);
+    const result = (await compare()) && (await compare());
+    if (result === undefined) return undefined;
+    if (result) differing.push(title);
+  }
+  return { site_id: siteId, day: dayOf(dayMs), reports: reports.length, differing };
+}
+
+interface ComparedReport {
+  readonly title: string;
+  /** The dimension of a breakdown. Undefined: the stats. */
+  readonly by: Dimension | undefined;
+  readonly filters: readonly Filter[];
+}
+
+/** Selects a random custom property that the slots of the day contain. Resolves with undefined if they contain none. */
+async function somePropertyInSlots(
+  siteId: string,
+  dayMs: number,
+  analytics: Pick<ReportTables, 'userQuery'>,
+  random: () => number,
+): Promise<string | undefined> {
+  const { rows } = await analytics.userQuery(
+    `SELECT arrayJoin(names) AS name FROM
+    (
+      SELECT argMax(property_names, build) AS names FROM visit_days
+      WHERE site_id = {site:String} AND day = {day:Date} GROUP BY visit_days.day
+    ) ORDER BY name`,
+    { site: siteId, day: dayOf(dayMs) },
+  );
+  const name = rows[Math.floor(random() * rows.length)]?.name;
+  return name === undefined ? undefined : String(name);
 }
 
 /** `stats` and one random breakdown, for the check that start-slot-builds.ts repeats. */
@@ -70,9 +111,13 @@ export async function someBuiltDays(
 }
 
 /** Whether the report from slots differs from the report from rows. Undefined if the report cannot use slots. */
-async function compareReport(asked: AskedScope, name: string, analytics: ReportTables): Promise<boolean | undefined> {
-  const by = dimensionOf(name);
-  const run = isInSlots(asked, by) ? await builtRun(asked.siteId, asked.period, analytics) : undefined;
+async function compareReport(
+  asked: AskedScope,
+  by: Dimension | undefined,
+  analytics: ReportTables,
+): Promise<boolean | undefined> {
+  const { siteId, period, filters } = asked;
+  const run = isInSlots(asked, by) ? await builtRun(siteId, period, analytics, propertiesOf(filters, by)) : undefined;
   if (run === undefined) return undefined;
   const answers: string[] = [];
   for (const built of [{ ...run, isEstimate: false }, undefined]) {

@@ -2,6 +2,7 @@ import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import { IS_SESSION, rowVisitColumn } from '../reports/visits/row-visits.ts';
 import { FIND_MOVED, MOVED_KEY, MOVED_KEYS, NO_KEY, OF_SITE } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
+import { pairsOf } from './property-sql.ts';
 
 /** SQL of the rollup `visit_slots` (docs/decisions/0047). All days are UTC days. */
 
@@ -22,6 +23,8 @@ export interface SlotBuild extends SiteDays {
   /** A large build is divided into `shares` statements. This is the number of the statement, from 0. */
   readonly share: number;
   readonly shares: number;
+  /** The names of the custom properties whose values the slots contain. */
+  readonly properties: readonly string[];
 }
 
 const VISIT_VALUES = ['entry_path', 'exit_path', 'traffic_source', 'channel', 'referrer_domain', ...UTM_TAGS];
@@ -35,12 +38,14 @@ export const SLOT_COLUMNS: readonly string[] = [
   ...VISIT_VALUES,
   ...ROW_VALUES,
   ...['pages', 'page_views', 'page_events', 'names', 'name_counts'],
+  ...['property_names', 'property_values', 'property_views', 'property_events'],
 ];
 /** The visit columns that `records` does not have. */
 const ONLY_OF_VISITS = new Set(['entry_path', 'exit_path']);
+const PAIRS = '{pairs}';
 const HALF_HOUR = 'INTERVAL 30 MINUTE';
 /** Limits below those of a report (run-user-query.ts), because builds run beside reports. */
-const SETTINGS =
+export const BUILD_SETTINGS =
   'SETTINGS max_threads = 1, max_memory_usage = 500000000, max_bytes_before_external_group_by = 200000000, max_bytes_before_external_sort = 200000000';
 
 /**
@@ -48,7 +53,7 @@ const SETTINGS =
  * (`skippedDaysSql`). If a visit continues on the next day, its first day also gets slots for the rows of the next day. A report of the first day can
  * then filter by these rows.
  */
-export function insertSlotsSql({ days, firstBuild, share, shares, ...site }: SlotBuild): string {
+export function insertSlotsSql({ days, firstBuild, share, shares, properties, ...site }: SlotBuild): string {
   const wanted = `(${days.map((day) => `toDate('${day}')`).join(', ')})`;
   const inShare = (key: string): string => (shares === 1 ? '1' : `${key} % ${shares} = ${share}`);
   const sum = (type: string): string => `toUInt32(countIf(type = '${type}'))`;
@@ -68,6 +73,7 @@ export function insertSlotsSql({ days, firstBuild, share, shares, ...site }: Slo
   (
     SELECT ${MOVED_KEY} AS hit_key, records.visitor_key AS visitor_key, toDate(timestamp, 'UTC') AS hit_day,
       toStartOfInterval(toDateTime(timestamp, 'UTC'), ${HALF_HOUR}) AS slot, type, event_name, pathname,
+      ${PAIRS} AS pairs,
       ${VISIT_VALUES.filter((name) => !ONLY_OF_VISITS.has(name))
         .map((name) => `toString(records.${name}) AS own_${name}`)
         .join(', ')},
@@ -91,7 +97,8 @@ export function insertSlotsSql({ days, firstBuild, share, shares, ...site }: Slo
       ${VISIT_VALUES.map((name) => `of_${name}`).join(', ')}, ${ROW_VALUES.join(', ')},
       ${sum('pageview')} AS pageview_count, ${sum('event')} AS event_count,
       sumMap([toString(pathname)], [toUInt32(type = 'pageview')], [toUInt32(type = 'event')]) AS by_path,
-      sumMapIf([toString(event_name)], [toUInt32(1)], type = 'event') AS by_name
+      sumMapIf([toString(event_name)], [toUInt32(1)], type = 'event') AS by_name,
+      sumMap(pairs, arrayMap(each -> toUInt32(type = 'pageview'), pairs), arrayMap(each -> toUInt32(type = 'event'), pairs)) AS by_pair
     FROM joined
     ARRAY JOIN if(visit_key != 0 AND begun_day < hit_day,
       [(hit_day, true, false), (begun_day, false, true)],
@@ -106,10 +113,13 @@ SELECT {site:String} AS site_id, day, ${firstBuild} + toUInt64(day - ${dayAt('fr
   if(has_begun, toUInt32(bounce), 0) AS bounces, if(has_begun, toUInt32(duration), 0) AS seconds, if(has_begun, toUInt32(of_views), 0) AS views,
   pageview_count AS pageviews, event_count AS events,
   ${VISIT_VALUES.map((name) => `of_${name} AS ${name}`).join(', ')}, ${ROW_VALUES.join(', ')},
-  by_path.1 AS pages, by_path.2 AS page_views, by_path.3 AS page_events, by_name.1 AS names, by_name.2 AS name_counts
+  by_path.1 AS pages, by_path.2 AS page_views, by_path.3 AS page_events, by_name.1 AS names, by_name.2 AS name_counts,
+  by_pair.1.1 AS property_names, by_pair.1.2 AS property_values, by_pair.2 AS property_views, by_pair.3 AS property_events
 FROM grouped
 WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash64(slot, visitor_key)))`;
-  return `INSERT INTO visit_slots (${SLOT_COLUMNS.join(', ')}) ${withValues(select, site)} ${SETTINGS}`;
+  // The names of properties are the last replacement, because a name can look like a parameter. The function keeps names with `$&` as they are.
+  const statement = withValues(select, site).replace(PAIRS, () => pairsOf(properties));
+  return `INSERT INTO visit_slots (${SLOT_COLUMNS.join(', ')}) ${statement} ${BUILD_SETTINGS}`;
 }
 
 /**
@@ -148,7 +158,7 @@ SELECT DISTINCT toString(skipped) AS day FROM
 )
 WHERE skipped >= ${dayAt('from')} AND skipped < ${dayAt('to')}`,
     site,
-  )} ${SETTINGS}`;
+  )} ${BUILD_SETTINGS}`;
 }
 
 /**

@@ -64,6 +64,7 @@ export function randomVisits({ random, pick, chance }: RandomChoices): readonly 
           device_type: pick(['', 'mobile']),
           language: pick(['de', '']),
         },
+        ...(chance(0.5) ? { properties: randomProperties({ pick, chance }) } : {}),
         ...(hit > 0 && chance(0.03) ? { bot: 'Googlebot', bot_reason: 'known_bot' } : {}),
       });
       at += 1 + Math.floor(random() * (isLong ? 3 * HOUR_MS : 20 * 60_000));
@@ -74,6 +75,14 @@ export function randomVisits({ random, pick, chance }: RandomChoices): readonly 
     if (chance(0.05)) rows.push({ ...alone, visitor_id: visitor, session_id: `server${nth}`, traffic_source: 'crm' });
   }
   return rows;
+}
+
+function randomProperties({ pick, chance }: Pick<RandomChoices, 'pick' | 'chance'>): Readonly<Record<string, unknown>> {
+  return {
+    ...(chance(0.7) ? { plan: pick(['pro', 'free', "o'x", '']) } : {}),
+    ...(chance(0.5) ? { item: { sku: pick(['s1', 's2', 3]) } } : {}),
+    ...(chance(0.3) ? { tags: pick([['a'], ['a', 1], []]) } : {}),
+  };
 }
 
 export const FILTERS: readonly (readonly string[])[] = [
@@ -95,5 +104,12 @@ export const FILTERS: readonly (readonly string[])[] = [
   ['done_event:is:signup'],
   ['done_event:matches_not:s*,b*', 'page:is:/a'],
   ['viewed_page:contains:a', 'event:is:buy'],
+  ['property:plan:is:pro'],
+  ['property:plan:is:free,', 'country:is:DE'],
+  ['property:plan:is_not:pro', 'channel:is:Direct'],
+  ['property:plan:is_not:', 'property:plan:matches_not:f*'],
+  ['property:item.sku:contains_not:s', 'source:is:google'],
+  ['property:item.sku:matches:*', 'viewed_page:is:/'],
+  ['property:absent:is_not:,x'],
   ['viewed_page:is_not:/', 'done_event:is:buy,a\\:b', 'channel:is:Direct'],
 ];

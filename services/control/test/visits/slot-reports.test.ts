@@ -124,7 +124,9 @@ test.each(SPANS.map((span) => [span]))(
   300_000,
 );
 
-test.each(COLUMN_DIMENSION_NAMES.filter((name) => !name.startsWith('bot')).map((name) => [name]))(
+const PROPERTIES = ['property:plan', 'property:item.sku', 'property:tags', 'property:absent'];
+const DIMENSIONS = [...COLUMN_DIMENSION_NAMES.filter((name) => !name.startsWith('bot')), ...PROPERTIES];
+test.each(DIMENSIONS.map((name) => [name]))(
   `the breakdown by %s is equal with and without slots (WEIR_SLOT_SEED=${SEED})`,
   async (name) => {
     const by = dimensionOf(name);
@@ -193,12 +195,17 @@ test('a report with estimates says so, compares their values, and keeps small nu
   expect(statement.sql).toContain('uniqCombined64If(17)(counted.visitor_key');
 });
 
-test('slots cannot answer questions about bots, properties, pages with events, and buckets within half an hour', () => {
+test('slots cannot answer questions about bots, about two of page, event and property, and about buckets within half an hour', () => {
   const by = (name: string) => dimensionOf(name);
   const scope = (...texts: readonly string[]) => scopeOf(texts, 'UTC', [0, 48]);
   expect(isInSlots(scope(), by('bot'))).toBe(false);
-  expect(isInSlots(scope(), by('property:plan'))).toBe(false);
-  expect(isInSlots(scope('property:plan:is:pro'), undefined)).toBe(false);
+  expect(isInSlots(scope(), by('property:a.:Int64'))).toBe(false);
+  expect(isInSlots(scope('property:a[]:is:pro'), undefined)).toBe(false);
+  expect(isInSlots(scope('property:plan:is:pro'), by('property:seats'))).toBe(false);
+  expect(isInSlots(scope('property:plan:is:pro', 'property:seats:is:1'), undefined)).toBe(false);
+  expect(isInSlots(scope('property:plan:is:pro'), by('page'))).toBe(false);
+  expect(isInSlots(scope('property:plan:is:pro', 'event:is:a'), undefined)).toBe(false);
+  expect(isInSlots(scope('property:plan:is:pro', 'property:plan:is_not:x'), by('property:plan'))).toBe(true);
   expect(isInSlots(scope('page:is:/'), by('event'))).toBe(false);
   expect(isInSlots(scope('page:is:/', 'event:is:a'), undefined)).toBe(false);
   expect(isInSlots({ ...scope(), withBots: true }, undefined)).toBe(false);

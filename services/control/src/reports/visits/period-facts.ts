@@ -1,11 +1,12 @@
 import type { ReportTables } from '../../steady-tables.ts';
 import {
-  BUILDS,
+  buildsFor,
   canHaveRun,
   DAYS,
   type DayFact,
   dayFact,
   NEAR_DAYS,
+  propertyValues,
   selectFacts,
 } from '../../visit-slots/built-run.ts';
 import { DAY_MS } from '../../visit-slots/slot-sql.ts';
@@ -56,15 +57,19 @@ const UNUSUAL: readonly string[] = [
 
 /**
  * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share its answer if they ask at the same
- * time, as the reports of a dashboard do.
+ * time, as the reports of a dashboard do. `properties`: the names of the custom properties that the report uses. The answer then has only builds of
+ * days on which the slots can answer this report.
  */
 export async function readPeriodFacts(
   { siteId, period }: Pick<AskedScope, 'siteId' | 'period'>,
   { userQuery, joinedQuery = userQuery }: ReportTables,
+  properties: readonly string[] = [],
 ): Promise<PeriodFacts> {
   const { fromMs, toMs } = period;
-  const { rows } = await joinedQuery(selectFacts([...(canHaveRun(period) ? BUILDS : []), ...UNUSUAL]), {
+  const withBuilds = canHaveRun(period);
+  const { rows } = await joinedQuery(selectFacts([...(withBuilds ? buildsFor(properties) : []), ...UNUSUAL]), {
     site: siteId,
+    ...(withBuilds ? propertyValues(properties) : {}),
     ...hoursOf(period),
     first_day: dayOf(fromMs - NEAR_DAYS * DAY_MS),
     last_day: dayOf(toMs + NEAR_DAYS * DAY_MS),

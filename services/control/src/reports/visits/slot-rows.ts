@@ -1,9 +1,10 @@
 import { runConditions } from '../../visit-slots/built-run.ts';
+import { isPlainName } from '../../visit-slots/property-sql.ts';
 import type { Dimension } from '../dimensions.ts';
 import type { Filter } from '../filter.ts';
 import { conditionOf, type Parameters } from '../parameters.ts';
 import { type AskedScope, filterCondition, namedFilters, type Scope, type SlotRun } from '../report-sql.ts';
-import { NO_KEY } from './visit-rows.ts';
+import { arrayOf, elementsOf, filteredCounts, type Slots, slotArray } from './slot-arrays.ts';
 
 /** The scope of a report that reads the days `built` from `visit_slots` instead of `records` (docs/decisions/0047). */
 
@@ -13,17 +14,15 @@ export function readsSlots(scope: Scope): scope is SlotScope {
   return scope.visits.of === 'rows' && scope.visits.built !== undefined;
 }
 
-/** Pages and event names are in arrays: each slot has several. */
-const ARRAYS: Readonly<Record<string, string>> = { page: 'pages', event: 'names' };
 const HALF_HOUR_MS = 30 * 60_000;
 
-const isInArray = ({ name }: Dimension): boolean => name in ARRAYS;
 const columnOf = ({ name, sql }: Dimension): string => (name === 'origin' ? 'origin' : sql);
 
 /**
- * Whether slots (docs/glossary.md) can answer a report. Slots have no rows of bots, no events of Weir itself and no properties. They cannot count
- * rows with both a certain page and a certain event name, because the arrays of a slot do not say which page an event belongs to. The buckets must
- * begin on half hours of UTC, because a slot has the rows of half an hour.
+ * Whether slots (docs/glossary.md) can answer a report. Slots have no rows of bots, and no events of Weir itself. They cannot count
+ * rows with both a certain page and a certain event name or custom property, because the arrays of a slot do not say which page an event or a property
+ * belongs to. The buckets must begin on half hours of UTC, because a slot has the rows of half an hour. The slots of a day may have no values of a
+ * property: `readPeriodFacts` finds out which days have them (`propertiesOf`).
  */
 export function isInSlots(
   { withBots, withInternalEvents = false, filters }: AskedScope,
@@ -34,8 +33,8 @@ export function isInSlots(
   return (
     !withBots &&
     !withInternalEvents &&
-    used.every(({ property, isOfBots = false }) => property === undefined && !isOfBots) &&
-    new Set(used.filter(isInArray).map(({ name }) => name)).size <= 1 &&
+    used.every(({ property, isOfBots = false }) => !isOfBots && (property === undefined || isPlainName(property))) &&
+    new Set(used.map(arrayOf).filter((array) => array !== undefined)).size <= 1 &&
     // The first bucket is not checked: it begins with the period, and slots are read only from the first whole UTC day on.
     starts.slice(1).every((start) => start % HALF_HOUR_MS === 0)
   );
@@ -45,22 +44,10 @@ export function dimensionsOf(filters: readonly Filter[], by: Dimension | undefin
   return [...filters.map(({ dimension }) => dimension), ...(by === undefined ? [] : [by])];
 }
 
-/** How a statement selects the slots of the days `built` that pass the filters, and SQL of the values of one slot. */
-export interface Slots {
-  readonly conditions: readonly string[];
-  /** If the report needs the elements of the arrays of a slot: ARRAY JOIN and WHERE conditions that give a row for each element. Otherwise empty. */
-  readonly elements: { readonly join: string; readonly conditions: readonly string[] };
-  /** The value of the dimension of the report. Empty without a dimension. */
-  readonly value: string;
-  /** An aggregate function that returns the hashes of the values of several slots, each once. */
-  readonly valueKeys: string;
-  readonly pageviews: string;
-  readonly events: string;
-  /**
-   * Whether the slots of one visit can have different values of the dimension, or can differ in whether they pass the filters. If not, the report
-   * can count a visit by any one of its slots.
-   */
-  readonly differ: boolean;
+/** The names of the custom properties that a report uses. */
+export function propertiesOf(filters: readonly Filter[], by: Dimension | undefined): readonly string[] {
+  const names = dimensionsOf(filters, by).flatMap(({ property }) => (property === undefined ? [] : [property]));
+  return [...new Set(names)];
 }
 
 export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters: Parameters): Slots {
@@ -70,7 +57,7 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
   const conditions = [
     ...runConditions(built, parameters),
     ...named
-      .filter(({ filter }) => !isInArray(filter.dimension))
+      .filter(({ filter }) => arrayOf(filter.dimension) === undefined)
       // The name of the table is necessary: the SELECTs of slot-counts.ts define other columns with the name `visitor_key`.
       .map((one) => filterCondition(one, columnOf(one.filter.dimension), 'visit_slots.visitor_key', parameters)),
   ];
@@ -84,55 +71,14 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
     events: 'visit_slots.events',
     differ: dimensionsOf(filters, by).some(({ scope }) => scope === 'hit'),
   };
-  const inArray = named.filter(({ filter }) => isInArray(filter.dimension));
+  const inArray = named.filter(({ filter }) => arrayOf(filter.dimension) !== undefined);
   const passing = (value: string): readonly string[] =>
     inArray.map(({ filter, name }) => conditionOf(filter, value, name, parameters));
-  if (by !== undefined && isInArray(by)) return { ...slots, ...elementsOf(by, passing('each')) };
-  if (inArray.length === 0) return slots;
-  return { ...slots, ...filteredCounts(inArray[0]?.filter.dimension.name, passing, conditions) };
-}
-
-/** The parts of a breakdown by page or event: one row for each element of the arrays of a slot. */
-function elementsOf(
-  { name }: Dimension,
-  passing: readonly string[],
-): Pick<Slots, 'elements' | 'value' | 'valueKeys' | 'pageviews' | 'events'> {
-  const values = ARRAYS[name] ?? '';
-  // Values that do not pass the filters become the hash of the empty value, which a breakdown by page or event never lists.
-  const key = passing.length === 0 ? 'sipHash64(each)' : `if(${passing.join(' AND ')}, sipHash64(each), ${NO_KEY})`;
-  const join =
-    name === 'page'
-      ? 'pages AS each, page_views AS each_views, page_events AS each_events'
-      : 'names AS each, name_counts AS each_events';
-  return {
-    elements: { join: `\n  ARRAY JOIN ${join}`, conditions: passing },
-    value: 'each',
-    valueKeys: `arrayDistinct(groupArrayArray(arrayMap(each -> ${key}, ${values})))`,
-    pageviews: name === 'page' ? 'each_views' : 'toUInt32(0)',
-    events: 'each_events',
-  };
-}
-
-/** The conditions and counts for filters on the page or the event name, in a report that is not a breakdown by this dimension. */
-function filteredCounts(
-  name: string | undefined,
-  passing: (value: string) => readonly string[],
-  conditions: readonly string[],
-): Pick<Slots, 'conditions' | 'pageviews' | 'events'> {
-  const values = ARRAYS[name ?? ''] ?? '';
-  const passes = passing('each').join(' AND ');
-  const sumOf = (numbers: string): string => `arraySum((each, n) -> if(${passes}, n, 0), ${values}, ${numbers})`;
-  const anyPasses = `arrayExists(each -> ${passes}, ${values})`;
-  if (name === 'page') {
-    return { conditions: [...conditions, anyPasses], pageviews: sumOf('page_views'), events: sumOf('page_events') };
-  }
-  // `names` has no entry for pageviews, whose event name is empty. So the conditions treat pageviews separately: they pass if the empty name passes.
-  const emptyPasses = `(${passing("''").join(' AND ')})`;
-  return {
-    conditions: [...conditions, `(${anyPasses} OR (visit_slots.pageviews > 0 AND ${emptyPasses}))`],
-    pageviews: `if(${emptyPasses}, visit_slots.pageviews, 0)`,
-    events: sumOf('name_counts'),
-  };
+  const dimension = by !== undefined && arrayOf(by) !== undefined ? by : inArray[0]?.filter.dimension;
+  if (dimension === undefined) return slots;
+  const array = slotArray(dimension, parameters);
+  const ofArray = dimension === by ? elementsOf(array, passing) : filteredCounts(array, passing);
+  return { ...slots, ...ofArray, conditions: [...conditions, ...ofArray.conditions] };
 }
 
 /** A SELECT of these columns from the slots that also match the conditions `more`. */
