@@ -14,6 +14,8 @@ export interface Slots {
   readonly elements: { readonly join: string; readonly conditions: readonly string[] };
   /** The value of the dimension of the report. Empty without a dimension. */
   readonly value: string;
+  /** Whether the type of the value is String, and not LowCardinality. */
+  readonly isPlainText: boolean;
   /** An aggregate function that returns the hashes of the values of several slots, each once. */
   readonly valueKeys: string;
   readonly pageviews: string;

@@ -52,9 +52,7 @@ export function countedVisits(scope: SlotScope, { parameters }: ReportParts): st
 export function countedValues(scope: SlotScope, by: Dimension, { parameters, hits, hitValue }: ReportParts): string {
   const slots = slotsOf(scope, by, parameters);
   const isOfRows = by.scope === 'hit';
-  const isOfElements = slots.elements.join !== '';
-  // The columns of `visit_slots` have the type LowCardinality, but the elements of its arrays do not.
-  const textOf = (value: string): string => (isOfElements ? value : `toLowCardinality(${value})`);
+  const textOf = (value: string): string => (slots.isPlainText ? value : `toLowCardinality(${value})`);
   const withText = (value: string): readonly string[] => [
     `sipHash64(${value}) AS value_key`,
     'true AS has_text',

@@ -17,6 +17,8 @@ export function readsSlots(scope: Scope): scope is SlotScope {
 const HALF_HOUR_MS = 30 * 60_000;
 
 const columnOf = ({ name, sql }: Dimension): string => (name === 'origin' ? 'origin' : sql);
+/** Dimensions with so many values that grouping their plain texts is faster than grouping values of the type LowCardinality. */
+const PATHS: ReadonlySet<string> = new Set(['entry', 'exit']);
 
 /**
  * Whether slots (docs/glossary.md) can answer a report. Slots have no rows of bots, and no events of Weir itself. They cannot count
@@ -61,11 +63,13 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
       // The name of the table is necessary: the SELECTs of slot-counts.ts define other columns with the name `visitor_key`.
       .map((one) => filterCondition(one, columnOf(one.filter.dimension), 'visit_slots.visitor_key', parameters)),
   ];
-  const value = by === undefined ? '' : columnOf(by);
+  const isPath = by !== undefined && PATHS.has(by.name);
+  const value = by === undefined ? '' : isPath ? `CAST(${columnOf(by)}, 'String')` : columnOf(by);
   const slots = {
     conditions,
     elements: { join: '', conditions: [] },
     value,
+    isPlainText: isPath || (by !== undefined && arrayOf(by) !== undefined),
     valueKeys: `arrayDistinct(groupArray(sipHash64(${value})))`,
     pageviews: 'visit_slots.pageviews',
     events: 'visit_slots.events',
