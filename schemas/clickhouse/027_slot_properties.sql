@@ -2,8 +2,8 @@
 
 -- An element for each property and value of the rows of the slot, with the number of pageviews and events that have this value.
 ALTER TABLE visit_slots
-    ADD COLUMN IF NOT EXISTS property_names Array(String) CODEC(ZSTD(1)),
-    ADD COLUMN IF NOT EXISTS property_values Array(String) CODEC(ZSTD(1)),
+    ADD COLUMN IF NOT EXISTS property_names Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    ADD COLUMN IF NOT EXISTS property_values Array(LowCardinality(String)) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS property_views Array(UInt32) CODEC(T64, ZSTD(1)),
     ADD COLUMN IF NOT EXISTS property_events Array(UInt32) CODEC(T64, ZSTD(1));
 

@@ -31,7 +31,7 @@ const DIGESTS: readonly (readonly [string, string])[] = [
   ['024_property_names.sql', 'dcef3f7c0c4b97461d41a9d5a035eac12d412d9c768f138157d0ef0983f8dad0'],
   ['025_links_in_time.sql', 'c6c57da9358c4aee673cbbd28f74d5948e44ccdd27a137d591dd1b7b6942e880'],
   ['026_traits_as_sent.sql', '570bf5e7b8df3960de177bc828db6e0819dec3745adfe1bb837e0f00fc90d982'],
-  ['027_slot_properties.sql', '6fd76145f101d1fd33982560d135b0b5281c9f91ff247383432698e1b68451b5'],
+  ['027_slot_properties.sql', '1a3774e38fc41e9ef44e1f5bb22732e4918b0d329b8693507030aa796a988408'],
 ];
 
 /**

@@ -104,6 +104,10 @@ export const FILTERS: readonly (readonly string[])[] = [
   ['done_event:is:signup'],
   ['done_event:matches_not:s*,b*', 'page:is:/a'],
   ['viewed_page:contains:a', 'event:is:buy'],
+  ['viewed_page:is_not:/', 'done_event:is:buy,a\\:b', 'channel:is:Direct'],
+];
+
+export const PROPERTY_FILTERS: readonly (readonly string[])[] = [
   ['property:plan:is:pro'],
   ['property:plan:is:free,', 'country:is:DE'],
   ['property:plan:is_not:pro', 'channel:is:Direct'],
@@ -111,5 +115,4 @@ export const FILTERS: readonly (readonly string[])[] = [
   ['property:item.sku:contains_not:s', 'source:is:google'],
   ['property:item.sku:matches:*', 'viewed_page:is:/'],
   ['property:absent:is_not:,x'],
-  ['viewed_page:is_not:/', 'done_event:is:buy,a\\:b', 'channel:is:Direct'],
 ];

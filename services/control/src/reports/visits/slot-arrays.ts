@@ -27,17 +27,14 @@ export interface Slots {
   readonly differ: boolean;
 }
 
-/** The arrays of one dimension. */
+/** The arrays of one dimension, as SQL expressions over a slot. */
 export interface SlotArray {
-  /** The columns that a lambda needs, each with the name of its argument. `each` is the value. */
-  readonly columns: readonly (readonly [column: string, argument: string])[];
-  /** The column with the numbers of pageviews. Undefined: no pageview has an element. */
+  readonly values: string;
+  /** The numbers of pageviews. Undefined: no pageview has an element. */
   readonly views: string | undefined;
   readonly events: string;
-  /** The condition for the elements of the dimension. Empty: all elements are of this dimension. */
-  readonly isOwn: readonly string[];
   /** The condition for slots with elements of the dimension. Empty: all slots can have some. */
-  readonly hasOwn: readonly string[];
+  readonly hasElements: readonly string[];
   /** The numbers of the pageviews and events of a slot that have no element, because their value is empty. */
   readonly rest: { readonly pageviews: string; readonly events: string } | undefined;
 }
@@ -50,29 +47,25 @@ export function arrayOf({ name, property }: Dimension): string | undefined {
 export function slotArray({ name, property }: Dimension, parameters: Parameters): SlotArray {
   if (property !== undefined) return propertyArray(parameters.putProperty(property));
   if (name === 'page') {
-    const columns = [['pages', 'each']] as const;
-    return { columns, views: 'page_views', events: 'page_events', isOwn: [], hasOwn: [], rest: undefined };
+    return { values: 'pages', views: 'page_views', events: 'page_events', hasElements: [], rest: undefined };
   }
   // `names` has no element for pageviews, whose event name is empty.
   const rest = { pageviews: 'visit_slots.pageviews', events: '0' };
-  return { columns: [['names', 'each']], views: undefined, events: 'name_counts', isOwn: [], hasOwn: [], rest };
+  return { values: 'names', views: undefined, events: 'name_counts', hasElements: [], rest };
 }
 
+/** The elements of one property are next to each other, because the build sorts the elements by name and value. */
 function propertyArray(name: string): SlotArray {
-  const restOf = (all: string, numbers: string): string =>
-    `toUInt32(${all} - arraySum((each_name, n) -> if(each_name = ${name}, n, 0), property_names, ${numbers}))`;
+  const part = (column: string): string =>
+    `arraySlice(${column}, indexOf(property_names, ${name}), countEqual(property_names, ${name}))`;
+  // With values of the type LowCardinality, ClickHouse 26.7 refuses some conditions ("Invalid cast from LowCardinality(UInt8) to native type").
+  const values = `CAST(${part('property_values')}, 'Array(String)')`;
+  const [views, events] = [part('property_views'), part('property_events')];
   return {
-    columns: [
-      ['property_names', 'each_name'],
-      ['property_values', 'each'],
-    ],
-    views: 'property_views',
-    events: 'property_events',
-    isOwn: [`each_name = ${name}`],
-    hasOwn: [`has(property_names, ${name})`],
+    ...{ values, views, events, hasElements: [`has(property_names, ${name})`] },
     rest: {
-      pageviews: restOf('visit_slots.pageviews', 'property_views'),
-      events: restOf('visit_slots.events', 'property_events'),
+      pageviews: `toUInt32(visit_slots.pageviews - arraySum(${views}))`,
+      events: `toUInt32(visit_slots.events - arraySum(${events}))`,
     },
   };
 }
@@ -82,22 +75,23 @@ type Passing = (value: string) => readonly string[];
 
 /** The parts of a breakdown by the dimension: one row for each element. */
 export function elementsOf(
-  { columns, views, events, isOwn, hasOwn }: SlotArray,
+  { values, views, events, hasElements }: SlotArray,
   passing: Passing,
 ): Pick<Slots, 'conditions' | 'elements' | 'value' | 'valueKeys' | 'pageviews' | 'events'> {
-  const conditions = [...isOwn, ...passing('each')];
-  // Elements that do not count become the hash of the empty value, which a breakdown by page, event or property never lists.
+  const conditions = passing('each');
+  // Values that do not pass the filters become the hash of the empty value, which a breakdown by page, event or property never lists.
   const key =
     conditions.length === 0 ? 'sipHash64(each)' : `if(${conditions.join(' AND ')}, sipHash64(each), ${NO_KEY})`;
-  const joined = [...columns, ...(views === undefined ? [] : [[views, 'each_views']]), [events, 'each_events']];
+  const joined = [
+    `${values} AS each`,
+    ...(views === undefined ? [] : [`${views} AS each_views`]),
+    `${events} AS each_events`,
+  ];
   return {
-    conditions: hasOwn,
-    elements: {
-      join: `\n  ARRAY JOIN ${joined.map(([column, argument]) => `${column} AS ${argument}`).join(', ')}`,
-      conditions,
-    },
+    conditions: hasElements,
+    elements: { join: `\n  ARRAY JOIN ${joined.join(', ')}`, conditions },
     value: 'each',
-    valueKeys: `arrayDistinct(groupArrayArray(arrayMap(${lambda(columns)} -> ${key}, ${arrays(columns)})))`,
+    valueKeys: `arrayDistinct(groupArrayArray(arrayMap(each -> ${key}, ${values})))`,
     pageviews: views === undefined ? 'toUInt32(0)' : 'each_views',
     events: 'each_events',
   };
@@ -105,31 +99,22 @@ export function elementsOf(
 
 /** The conditions and counts for filters on the dimension, in a report that is not a breakdown by it. */
 export function filteredCounts(
-  { columns, views, events, isOwn, hasOwn, rest }: SlotArray,
+  { values, views, events, hasElements, rest }: SlotArray,
   passing: Passing,
 ): Pick<Slots, 'conditions' | 'pageviews' | 'events'> {
-  const passes = [...isOwn, ...passing('each')].join(' AND ');
-  const sumOf = (numbers: string | undefined): string =>
-    numbers === undefined
-      ? '0'
-      : `arraySum(${lambda([...columns, [numbers, 'n']])} -> if(${passes}, n, 0), ${arrays(columns)}, ${numbers})`;
-  const anyPasses = `arrayExists(${lambda(columns)} -> ${passes}, ${arrays(columns)})`;
-  if (rest === undefined) return { conditions: [anyPasses], pageviews: sumOf(views), events: sumOf(events) };
+  const passes = passing('each').join(' AND ');
+  const sumOf = (numbers: string): string => `arraySum((each, n) -> if(${passes}, n, 0), ${values}, ${numbers})`;
+  const anyPasses = `arrayExists(each -> ${passes}, ${values})`;
+  const viewsOf = views === undefined ? [] : [sumOf(views)];
+  if (rest === undefined) return { conditions: [anyPasses], pageviews: viewsOf.join(), events: sumOf(events) };
   const emptyPasses = `(${passing("''").join(' AND ')})`;
   const restIf = (numbers: string): string => `if(${emptyPasses}, ${numbers}, 0)`;
   return {
     conditions: [
-      ...hasOwn.map((condition) => `(${condition} OR ${emptyPasses})`),
+      ...hasElements.map((condition) => `(${condition} OR ${emptyPasses})`),
       `(${anyPasses} OR (${emptyPasses} AND ${rest.pageviews} + ${rest.events} > 0))`,
     ],
-    pageviews: `${sumOf(views)} + ${restIf(rest.pageviews)}`,
+    pageviews: [...viewsOf, restIf(rest.pageviews)].join(' + '),
     events: `${sumOf(events)} + ${restIf(rest.events)}`,
   };
 }
-
-function lambda(columns: SlotArray['columns']): string {
-  const names = columns.map(([, argument]) => argument).join(', ');
-  return columns.length === 1 ? names : `(${names})`;
-}
-
-const arrays = (columns: SlotArray['columns']): string => columns.map(([column]) => column).join(', ');
