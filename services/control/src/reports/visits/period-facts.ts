@@ -40,7 +40,8 @@ const anyRow = (kind: DayFact['kind'], conditions: string): string =>
 /**
  * The statement `computed` reads `visits_computed`. Its `hits` is a checksum of the visits. Its `late` is the number of visits that
  * a check, an erasure or retention has added, and not one of their rows (`by_row`). In the statement `moved`, `hits` is a checksum
- * of the rows of `moved_hours`.
+ * of the rows of `moved_hours` and of the names of their parts. A second late hit of a visitor in the same hour adds the same row again, and a merge
+ * then removes it. Only the name of the part still shows that there was an insert.
  */
 const UNUSUAL: readonly string[] = [
   `${fact('computed', 'day', 'sum(checksum)', 'countIf(NOT is_by_row)')} FROM
@@ -49,7 +50,7 @@ const UNUSUAL: readonly string[] = [
     FROM visits_computed WHERE ${DAYS}
     GROUP BY day, session_id
   ) GROUP BY day`,
-  `${fact('moved', 'toDate(hour)', 'sum(cityHash64(visitor_id, hour))', 'count()')} FROM ${movedHours(false)}
+  `${fact('moved', 'toDate(hour)', 'sum(cityHash64(visitor_id, hour, _part))', 'count()')} FROM ${movedHours(false)}
   GROUP BY day`,
   anyRow('expired', EXPIRED),
   anyRow('unstamped', UNSTAMPED),
