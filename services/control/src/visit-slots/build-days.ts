@@ -3,7 +3,7 @@ import { dayOf, OF_SITE } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
 import { DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
 import { sqlText, sqlTexts } from './property-sql.ts';
-import { readSlotProperties } from './slot-properties.ts';
+import { NO_PROPERTIES, readSlotProperties } from './slot-properties.ts';
 import { DAY_MS, insertSlotsSql, type SiteDays, skippedDaysSql } from './slot-sql.ts';
 
 export type BuildTables = Pick<Analytics, 'select' | 'change' | 'runningInsertsEnd'>;
@@ -41,9 +41,13 @@ export interface BuildContext {
 
 /**
  * Builds days of a site: inserts their slots (docs/glossary.md), and then their rows in `visit_days`. If the build fails in between, or the process
- * is killed, it leaves slots that no report reads. `removeOldSlots` deletes them.
+ * is killed, it leaves slots that no report reads. `removeOldSlots` deletes them. `withProperties`: whether the slots contain custom properties.
  */
-export async function buildDays(context: BuildContext, { rows, ...site }: DaysToBuild): Promise<BuiltDays> {
+export async function buildDays(
+  context: BuildContext,
+  { rows, ...site }: DaysToBuild,
+  withProperties = true,
+): Promise<BuiltDays> {
   const { analytics, clock, assertUnchanged, change } = context;
   assertUnchanged();
   // A late row is a row that is stored on a later day than that of its time. The build counts the late rows before it reads the rows. If a late row
@@ -57,7 +61,7 @@ export async function buildDays(context: BuildContext, { rows, ...site }: DaysTo
   const days = daysOf(site).filter((day) => !skipped.has(day));
   const firstBuild = nextBuild(facts, clock());
   if (days.length === 0) return { days: 0, slots: 0, skipped: [...skipped] };
-  const properties = await readSlotProperties(analytics, site);
+  const properties = withProperties ? await readSlotProperties(analytics, site) : NO_PROPERTIES;
   const { included } = properties;
   const shares = Math.max(1, Math.ceil(rows / STATEMENT_ROWS_MAX));
   for (let share = 0; share < shares; share++) {

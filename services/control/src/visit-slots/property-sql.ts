@@ -17,11 +17,21 @@ export function coversProperties(asked: string): string {
       (lists_properties AND NOT arrayExists(path -> ${isNear}, arrayConcat(property_names, properties_left_out))), ${asked})`;
 }
 
-/** An array of the names and values of these properties of a row of `records`. The values are those that reports use (`valueOf` in parameters.ts). */
+/**
+ * An array with the number (from 1) and the value of each of these properties that a row of `records` has. The values are those that reports use
+ * (`valueOf` in parameters.ts). Numbers instead of names, because ClickHouse makes the array of all names for each row before it filters the array:
+ * with long names, a block of rows would need more than the memory of a build.
+ */
 export function pairsOf(names: readonly string[]): string {
-  if (names.length === 0) return "CAST([], 'Array(Tuple(String, String))')";
-  const pairs = names.map(sqlText).map((name) => `(${name}, toString(getSubcolumn(properties, ${name})))`);
+  if (names.length === 0) return "CAST([], 'Array(Tuple(UInt8, String))')";
+  const pairs = names.map((name, nth) => `(toUInt8(${nth + 1}), toString(getSubcolumn(properties, ${sqlText(name)})))`);
   return `arrayFilter(pair -> pair.2 != '', [${pairs.join(', ')}])`;
+}
+
+/** The names for an array of the numbers in `pairsOf`. */
+export function namesOf(numbers: string, names: readonly string[]): string {
+  if (names.length === 0) return "CAST([], 'Array(String)')";
+  return `arrayMap(nth -> transform(nth, [${names.map((_, nth) => nth + 1).join(', ')}], ${sqlTexts(names)}, ''), ${numbers})`;
 }
 
 export function sqlText(text: string): string {

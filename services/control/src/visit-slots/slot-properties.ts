@@ -15,6 +15,9 @@ export interface SlotProperties {
   readonly isComplete: boolean;
 }
 
+/** For a build without custom properties: reports on properties read the rows of its days. */
+export const NO_PROPERTIES: SlotProperties = { included: [], ofDay: new Map(), isComplete: false };
+
 /** A build with more names than this lists only those that most rows have. */
 const LISTED_MAX = 256;
 const INCLUDED_MAX = 64;
@@ -31,6 +34,9 @@ const VALUE_BYTES_AVERAGE_MAX = 100;
  */
 const VALUES_PER_ROW_MAX = 8;
 
+/** A row can have 32 KiB of properties, and the statements read all properties of the rows of a block. */
+const SCAN_SETTINGS = `${BUILD_SETTINGS}, max_block_size = 1024`;
+
 /** Finds out which properties the counted rows of these days have, and selects those that the slots will contain. */
 export async function readSlotProperties(
   analytics: Pick<Analytics, 'select'>,
@@ -45,7 +51,7 @@ export async function readSlotProperties(
      (
        SELECT toDate(timestamp, 'UTC') AS day, arrayJoin(arrayPushBack(JSONAllPaths(properties), '')) AS name ${rows}
      )
-     GROUP BY name ORDER BY name_rows DESC, name LIMIT ${LISTED_MAX + 2} ${BUILD_SETTINGS}`,
+     GROUP BY name ORDER BY name_rows DESC, name LIMIT ${LISTED_MAX + 2} ${SCAN_SETTINGS}`,
     params,
   );
   const all = Number(found.find(({ name }) => name === '')?.name_rows ?? 0);
@@ -57,16 +63,17 @@ export async function readSlotProperties(
   const sizes =
     candidates.length === 0
       ? []
-      : await analytics.select<Readonly<Record<'name' | 'value_rows' | 'value_count' | 'bytes', string>>>(
-          `SELECT pair.1 AS name, count() AS value_rows, uniq(pair.2) AS value_count, avg(length(pair.2)) AS bytes
+      : await analytics.select<Readonly<Record<'nth' | 'value_rows' | 'value_count' | 'bytes', string>>>(
+          `SELECT pair.1 AS nth, count() AS value_rows, uniq(pair.2) AS value_count, avg(length(pair.2)) AS bytes
            FROM (SELECT arrayJoin(${pairsOf(candidates)}) AS pair ${rows})
-           GROUP BY name ORDER BY value_rows, name ${BUILD_SETTINGS}`,
+           GROUP BY nth ORDER BY value_rows, nth ${SCAN_SETTINGS}`,
           params,
         );
   // Rare properties first: so most names are included.
   let room = VALUES_PER_ROW_MAX * all;
   const tooLarge = new Set<string>();
-  for (const { name, value_rows, value_count, bytes } of sizes) {
+  for (const { nth, value_rows, value_count, bytes } of sizes) {
+    const name = candidates[Number(nth) - 1] ?? '';
     const isSmall =
       Number(value_count) * Number(bytes) <= Math.max(DISTINCT_BYTES_MIN, DISTINCT_BYTES_PER_ROW_MAX * all) &&
       Number(bytes) <= VALUE_BYTES_AVERAGE_MAX;

@@ -2,7 +2,7 @@ import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import { IS_SESSION, rowVisitColumn } from '../reports/visits/row-visits.ts';
 import { FIND_MOVED, MOVED_KEY, MOVED_KEYS, NO_KEY, OF_SITE } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
-import { pairsOf } from './property-sql.ts';
+import { namesOf, pairsOf } from './property-sql.ts';
 
 /** SQL of the rollup `visit_slots` (docs/decisions/0047). All days are UTC days. */
 
@@ -43,6 +43,7 @@ export const SLOT_COLUMNS: readonly string[] = [
 /** The visit columns that `records` does not have. */
 const ONLY_OF_VISITS = new Set(['entry_path', 'exit_path']);
 const PAIRS = '{pairs}';
+const NAMES = '{names}';
 const HALF_HOUR = 'INTERVAL 30 MINUTE';
 /** Limits below those of a report (run-user-query.ts), because builds run beside reports. */
 export const BUILD_SETTINGS =
@@ -114,11 +115,14 @@ SELECT {site:String} AS site_id, day, ${firstBuild} + toUInt64(day - ${dayAt('fr
   pageview_count AS pageviews, event_count AS events,
   ${VISIT_VALUES.map((name) => `of_${name} AS ${name}`).join(', ')}, ${ROW_VALUES.join(', ')},
   by_path.1 AS pages, by_path.2 AS page_views, by_path.3 AS page_events, by_name.1 AS names, by_name.2 AS name_counts,
-  by_pair.1.1 AS property_names, by_pair.1.2 AS property_values, by_pair.2 AS property_views, by_pair.3 AS property_events
+  ${NAMES} AS property_names, by_pair.1.2 AS property_values, by_pair.2 AS property_views, by_pair.3 AS property_events
 FROM grouped
 WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash64(slot, visitor_key)))`;
-  // The names of properties are the last replacement, because a name can look like a parameter. The function keeps names with `$&` as they are.
-  const statement = withValues(select, site).replace(PAIRS, () => pairsOf(properties));
+  // The names of properties are the last replacement, and both are replaced at once, because a name can look like a parameter. The function keeps
+  // names with `$&` as they are.
+  const statement = withValues(select, site).replaceAll(/\{(?:pairs|names)\}/g, (part) =>
+    part === PAIRS ? pairsOf(properties) : namesOf('by_pair.1.1', properties),
+  );
   return `INSERT INTO visit_slots (${SLOT_COLUMNS.join(', ')}) ${statement} ${BUILD_SETTINGS}`;
 }
 

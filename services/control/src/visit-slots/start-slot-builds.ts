@@ -142,12 +142,21 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
 
   async function build(days: DaysToBuild): Promise<void> {
     const startedAt = clock();
-    const built = await buildDays(newContext(), days).catch((error: unknown): BuiltDays => {
-      // ClickHouse refuses the build, for example because a day needs too much memory. Other days can still be built.
+    const refused = (error: unknown, consequence: string): void => {
       if (!isRefused(error)) throw error;
-      logger.error({ site: days.siteId, problem: problemText(error) }, 'days cannot be built, reports read their rows');
-      return { days: 0, slots: 0, skipped: daysOf(days) };
-    });
+      logger.error({ site: days.siteId, problem: problemText(error) }, consequence);
+    };
+    const built = await buildDays(newContext(), days)
+      .catch((error: unknown) => {
+        // Anyone can send custom properties, so they must not prevent a build.
+        refused(error, 'days cannot be built, they are tried without custom properties');
+        return buildDays(newContext(), days, false);
+      })
+      .catch((error: unknown): BuiltDays => {
+        // ClickHouse refuses the build, for example because a day needs too much memory. Other days can still be built.
+        refused(error, 'days cannot be built, reports read their rows');
+        return { days: 0, slots: 0, skipped: daysOf(days) };
+      });
     for (const day of built.skipped) skipped.set(`${days.siteId} ${day}`, clock());
     metrics.built(built.days);
     const ms = clock() - startedAt;
