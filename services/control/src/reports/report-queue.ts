@@ -34,7 +34,7 @@ export interface ReportQueue<Answer> {
 export const SHARED_MS = 1_000;
 /**
  * The largest number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
- * some of them.
+ * some of them. A report runs one or two statements at once. `stats` with a comparison runs up to four, but two of them take only some milliseconds.
  */
 export const RUNNING_MAX = 4;
 const WAITING_MAX = 256;
