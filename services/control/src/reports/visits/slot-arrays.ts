@@ -54,7 +54,7 @@ export function slotArray({ name, property }: Dimension, parameters: Parameters)
   return { values: 'names', views: undefined, events: 'name_counts', hasElements: [], rest };
 }
 
-/** The elements of one property are next to each other, because the build sorts the elements by name and value. */
+/** The elements of one property are next to each other, because the build sorts the elements by property and value. */
 function propertyArray(name: string): SlotArray {
   const part = (column: string): string =>
     `arraySlice(${column}, indexOf(property_names, ${name}), countEqual(property_names, ${name}))`;
