@@ -24,7 +24,9 @@ export function reportRequests(only: readonly string[] | undefined): readonly Re
   return VARIANTS.flatMap(([variant, query]) =>
     REPORTS.filter((report) => only?.includes(report) ?? true).flatMap((report) =>
       PERIODS.map((period) => {
-        const ofReport = report === 'stats' ? '' : `&dimension=${report}&limit=100`;
+        // A breakdown by bot that leaves out bots is empty and reads no rows.
+        const bots = report === 'bot' || report === 'bot_reason' ? '&bots=include' : '';
+        const ofReport = report === 'stats' ? '' : `&dimension=${report}&limit=100${bots}`;
         return { report, period, variant, query: `?period=${period}${ofReport}${query}` };
       }),
     ),
