@@ -1,10 +1,10 @@
 import type { Analytics } from '@weir/ports/analytics';
-import { dayOf, OF_SITE } from '../reports/visits/visit-rows.ts';
+import { dayOf } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
 import { DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
 import { sqlText, sqlTexts } from './property-sql.ts';
 import { NO_PROPERTIES, readSlotProperties } from './slot-properties.ts';
-import { DAY_MS, insertSlotsSql, type SiteDays, skippedDaysSql } from './slot-sql.ts';
+import { COUNTED, DAY_MS, insertSlotsSql, type SiteDays, skippedDaysSql } from './slot-sql.ts';
 
 export type BuildTables = Pick<Analytics, 'select' | 'change' | 'runningInsertsEnd'>;
 
@@ -78,9 +78,10 @@ export async function buildDays(
     if (hits !== (counted.get(day) ?? 0)) skipped.add(day);
     else {
       const names = properties.ofDay.get(day) ?? [];
-      const [inSlots, leftOut] = [true, false].map((is) => names.filter((name) => included.includes(name) === is));
+      const inSlots = names.filter((name) => included.includes(name));
+      const leftOut = names.filter((name) => !included.includes(name));
       const numbers = [firstBuild + nth, slots, hits, late(site.fromMs / DAY_MS + nth), CONTENTS];
-      const lists = [sqlTexts(inSlots ?? []), sqlTexts(leftOut ?? []), properties.isComplete];
+      const lists = [sqlTexts(inSlots), sqlTexts(leftOut), properties.isComplete];
       entries.push(`(${[sqlText(site.siteId), `'${day}'`, ...numbers, ...lists].join(', ')})`);
     }
     allSlots += slots;
@@ -158,8 +159,7 @@ export async function readCounted(
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await analytics.select<{ day: string; hits: number | string }>(
     `SELECT toString(toDate(timestamp, 'UTC')) AS day, count() AS hits FROM records
-     WHERE ${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')
-       AND ${rowsBetween('{from:Int64}', '{to:Int64}')}
+     WHERE ${COUNTED} AND ${rowsBetween('{from:Int64}', '{to:Int64}')}
      GROUP BY day`,
     { site: siteId, from: fromMs, to: toMs },
   );

@@ -1,9 +1,9 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { dimensionOf } from '../reports/dimensions.ts';
-import { dayOf, OF_SITE } from '../reports/visits/visit-rows.ts';
+import { dayOf } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
 import { isPlainName, pairsOf } from './property-sql.ts';
-import { BUILD_SETTINGS, DAY_MS, type SiteDays } from './slot-sql.ts';
+import { BUILD_SETTINGS, COUNTED, DAY_MS, type SiteDays } from './slot-sql.ts';
 
 /** Which custom properties the slots (docs/glossary.md) of a build contain (docs/decisions/0056). */
 export interface SlotProperties {
@@ -43,8 +43,7 @@ export async function readSlotProperties(
   site: SiteDays,
 ): Promise<SlotProperties> {
   const params = { site: site.siteId, from: site.fromMs, to: site.toMs + DAY_MS };
-  const rows = `FROM records WHERE ${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')
-    AND ${rowsBetween('{from:Int64}', '{to:Int64}')}`;
+  const rows = `FROM records WHERE ${COUNTED} AND ${rowsBetween('{from:Int64}', '{to:Int64}')}`;
   // The empty name counts all rows. No report can ask for a property without a name.
   const found = await analytics.select<{ name: string; name_rows: number | string; days: readonly string[] }>(
     `SELECT name, count() AS name_rows, groupUniqArray(toString(day)) AS days FROM

@@ -42,6 +42,8 @@ export const SLOT_COLUMNS: readonly string[] = [
 ];
 /** The visit columns that `records` does not have. */
 const ONLY_OF_VISITS = new Set(['entry_path', 'exit_path']);
+/** The condition for the rows of a site that slots contain: no bots, and no events of Weir itself. */
+export const COUNTED = `${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')`;
 const PAIRS = '{pairs}';
 const NAMES = '{names}';
 const HALF_HOUR = 'INTERVAL 30 MINUTE';
@@ -80,8 +82,7 @@ export function insertSlotsSql({ days, firstBuild, share, shares, properties, ..
         .join(', ')},
       ${ROW_VALUES.map((name) => (name === 'origin' ? 'source AS origin' : name)).join(', ')}
     FROM records
-    WHERE ${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')
-      AND ${rowsFrom(0)} AND ${inShare(`if(records.session_key = ${NO_KEY}, records.visitor_key, hit_key)`)}
+    WHERE ${COUNTED} AND ${rowsFrom(0)} AND ${inShare(`if(records.session_key = ${NO_KEY}, records.visitor_key, hit_key)`)}
   ),
   joined AS
   (

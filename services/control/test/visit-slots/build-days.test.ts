@@ -11,36 +11,19 @@ import type { Registry } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-  type RowFields,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { openSlotBuilds, type SlotBuildsUnderTest } from './slot-builds-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
 const T0 = Date.UTC(2026, 4, 4);
-let opened: ClickhouseUnderTest;
+let opened: SlotBuildsUnderTest['opened'];
 let context: BuildContext;
-let next = 0;
+let insert: SlotBuildsUnderTest['insert'];
 beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  const { analytics } = opened;
-  await analytics.migrate();
-  const change = (statement: string) => analytics.change(statement);
-  context = { analytics, clock: () => Date.now() + next++, assertUnchanged: () => undefined, change };
+  ({ opened, context, insert } = await openSlotBuilds());
 });
 afterAll(() => opened.close());
 
-async function insert(site: string, rows: readonly RowFields[]): Promise<void> {
-  await opened.analytics.insertRecords(
-    batch(
-      next,
-      rows.map((row) => ({ site_id: site, received_at: row.timestamp, ...row })),
-    ),
-  );
-  next += rows.length;
-}
 const hit = (session: string, at: number, fields: RowFields = {}): RowFields => ({
   visitor_id: `v-${session}`,
   session_id: session,
@@ -228,7 +211,7 @@ test('old slots are removed, and small sites have no rollup', async () => {
 test('days that were built while a clock was ahead can be built again, and their old slots are removed', async () => {
   const site = 'ahead';
   await insert(site, history(3));
-  const at = (days: number): BuildContext => ({ ...context, clock: () => Date.now() + days * DAY_MS + next++ });
+  const at = (days: number): BuildContext => ({ ...context, clock: () => context.clock() + days * DAY_MS });
   const buildAt = (days: number) => buildDays(at(days), { siteId: site, fromMs: T0, toMs: T0 + 3 * DAY_MS, rows: 1 });
   const run = () => builtRun(site, { zone: 'UTC', fromMs: T0, toMs: T0 + 20 * DAY_MS }, opened.analytics);
   const foundAhead: FoundAhead = new Map();

@@ -8,26 +8,18 @@ import { visitSourceOf } from '@weir/control/reports/visits/visit-source';
 import { type BuildContext, buildDays } from '@weir/control/visit-slots/build-days';
 import { compareDay } from '@weir/control/visit-slots/compare-reports';
 import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-  type RowFields,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { openSlotBuilds, type SlotBuildsUnderTest } from './slot-builds-harness.ts';
 
 const DAY_MS = 86_400_000;
 const T0 = Date.UTC(2026, 4, 4);
 /** The rows are of these days. A report can read all of them from slots if its period contains one more day. */
 const DAYS = 3;
-let opened: ClickhouseUnderTest;
+let opened: SlotBuildsUnderTest['opened'];
 let context: BuildContext;
-let next = 0;
+let insert: SlotBuildsUnderTest['insert'];
 beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  const { analytics } = opened;
-  await analytics.migrate();
-  const change = (statement: string) => analytics.change(statement);
-  context = { analytics, clock: () => Date.now() + next++, assertUnchanged: () => undefined, change };
+  ({ opened, context, insert } = await openSlotBuilds());
 });
 afterAll(() => opened.close());
 
@@ -60,16 +52,6 @@ function history(all: readonly Properties[], days = DAYS): readonly RowFields[] 
     event(`bot${day}`, at + 100, { ...all[0], bots: 'yes' }, { bot: 'Googlebot' }),
     event(`all${day}`, at + 3600_900, { ...all[0], internal: 'yes' }, { event_name: '$engagement' }),
   ]);
-}
-
-async function insert(site: string, rows: readonly RowFields[]): Promise<void> {
-  await opened.analytics.insertRecords(
-    batch(
-      next,
-      rows.map((row) => ({ site_id: site, ...row })),
-    ),
-  );
-  next += rows.length;
 }
 
 const build = (siteId: string, from = 0, to = DAYS) =>

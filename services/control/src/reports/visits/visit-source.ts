@@ -10,6 +10,7 @@ import {
   SESSIONS,
   type SlotRun,
   type Statement,
+  scopeSql,
   type VisitSource,
 } from '../report-sql.ts';
 import { movedSessions } from './moved-sessions.ts';
@@ -193,12 +194,9 @@ async function hasExpired(
 }
 
 /** The values do not depend on the filters of the report, so reports with different filters share the statement. */
-function nearValues({ siteId, period }: AskedScope, skipped: SkippedSpan | undefined): Statement['params'] {
-  const parameters = createParameters();
-  parameters.put('site', 'String', siteId);
-  parameters.put('from', 'Int64', period.fromMs);
-  parameters.put('to', 'Int64', period.toMs);
-  putDays(period, skipped, parameters);
+function nearValues(scope: AskedScope, skipped: SkippedSpan | undefined): Statement['params'] {
+  const { parameters } = scopeSql({ ...scope, filters: [] });
+  putDays(scope.period, skipped, parameters);
   return parameters.values;
 }
 
