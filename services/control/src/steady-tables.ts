@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { RequestContext } from './http/request-context.ts';
-import { createJoinedWork, createSharedWork, type SharedAnswer } from './joined-work.ts';
+import { createExpectedAnswers, type ExpectedAnswers } from './shared-work/expected-answers.ts';
+import { createJoinedWork, createSharedWork, type SharedAnswer } from './shared-work/joined-work.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
 type QueryParams = Readonly<Record<string, unknown>>;
@@ -14,8 +15,12 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
    * the answer can be shared for longer.
    */
   readonly sharedQuery?: (query: string, params: QueryParams, version: string, isCertain: boolean) => QueryAnswer;
-  /** Like `userQuery`. But if the same query is already running, the call waits until it ends. All calls that wait share the next run. */
-  readonly joinedQuery?: (query: string, params: QueryParams) => QueryAnswer;
+  /**
+   * Like `userQuery`, for a query that usually has the same answer as before; the order of the rows does not count. If the last two answers were equal,
+   * the call resolves with this answer at once, and the query runs at the same time. If its answer differs, the work of `SteadyTables.read` begins
+   * again, now with the new answer. Several calls share one run of the query, if it begins after all of them.
+   */
+  readonly steadyQuery?: (query: string, params: QueryParams) => QueryAnswer;
 }
 
 /**
@@ -24,8 +29,8 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
  */
 export interface SteadyTables {
   /**
-   * Resolves with the result of `work`, whose queries all saw the same generation of the tables. If the tables were exchanged during `work`, it calls
-   * `work` again, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than `EXCHANGE_WAIT_MS`. The queries of
+   * Resolves with the result of `work`, whose queries all saw the same generation of the tables. If the tables were exchanged during `work`, or a
+   * `steadyQuery` has a new answer, it calls `work` again, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than `EXCHANGE_WAIT_MS`. The queries of
    * `work` belong to the request of `context`: they are cancelled with this request, and its `timing` includes their time. They count as reports
    * (`isReport`), unless their options say otherwise.
    */
@@ -35,12 +40,12 @@ export interface SteadyTables {
 const SHARED_ANSWER_MS = 2_000;
 /** A person who opens a dashboard and then selects filters asks about the same period for some minutes. */
 const CERTAIN_ANSWER_MS = 120_000;
-/** Longer answers are shared only for `SHARED_ANSWER_MS`, because up to 100 answers are in memory. */
-const CERTAIN_ROWS_MAX = 1_000;
+/** Longer answers are shared only for `SHARED_ANSWER_MS`, and not expected again, because up to 100 answers of each kind are in memory. */
+const ROWS_KEPT_MAX = 1_000;
 const sharedMsOf =
   (isCertain: boolean) =>
   ({ rows }: Awaited<QueryAnswer>): number =>
-    isCertain && rows.length <= CERTAIN_ROWS_MAX ? CERTAIN_ANSWER_MS : SHARED_ANSWER_MS;
+    isCertain && rows.length <= ROWS_KEPT_MAX ? CERTAIN_ANSWER_MS : SHARED_ANSWER_MS;
 /** The signal of a caller without a request. */
 const NEVER = new AbortController().signal;
 const CHECK_EVERY_MS = 50;
@@ -54,6 +59,7 @@ export function createSteadyTables(
 ): SteadyTables {
   const shared = createSharedWork<Awaited<QueryAnswer>>(clock);
   const joined = createJoinedWork<Awaited<QueryAnswer>>(clock);
+  const expected = createExpectedAnswers(textOfRows);
   /**
    * The generation that was read last. An old value is safe, because a generation never becomes current again: if it is also the current one after
    * `work`, the tables were not exchanged during `work`.
@@ -73,30 +79,44 @@ export function createSteadyTables(
 
   return {
     async read(work, context) {
-      const tables = context === undefined ? analytics : ofRequest(analytics, context);
       const timed: Timed = context === undefined ? (query) => query : timedBy(context.timing);
       const signal = context?.signal ?? NEVER;
+      const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
+        analytics.userQuery(query, params, { isReport: true, signal });
+      const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
+      const checks = new Map<string, Promise<Awaited<QueryAnswer>>>();
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
-          const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
-            analytics.userQuery(query, params, { isReport: true, signal });
-          const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
+          // The queries of this attempt are cancelled with the request, or when the attempt turns out to be useless.
+          const isOutdated = new AbortController();
+          const ofAttempt = AbortSignal.any([signal, isOutdated.signal]);
+          const tables = context === undefined ? analytics : ofRequest(analytics, context, ofAttempt);
           const outcome = await settled(
             work({
               ...tables,
               sharedQuery: (query, params, version, isCertain) => {
-                const asking = { signal, sharedMs: sharedMsOf(isCertain) };
+                const asking = { signal: ofAttempt, sharedMs: sharedMsOf(isCertain) };
                 return answerOf(
                   shared.ask(JSON.stringify([before, version, query, params]), asking, run(query, params)),
                 );
               },
-              joinedQuery: (query, params) =>
-                answerOf(joined.ask(JSON.stringify([before, query, params]), signal, run(query, params))),
+              steadyQuery: (query, params) => {
+                const question = JSON.stringify([before, query, params]);
+                const checked = checks.get(question);
+                if (checked !== undefined) return checked;
+                const asked = answerOf(joined.ask(question, signal, run(query, params)));
+                checks.set(question, asked);
+                return likelyAnswer(expected, question, asked, isOutdated);
+              },
             }),
           );
+          const checked = await settled(Promise.all(checks.values()));
           const after = await generation();
           if (after === before) {
+            // Without the answers of all checks, nobody knows whether the outcome is right.
+            if ('error' in checked) throw checked.error;
+            if (isOutdated.signal.aborted) continue;
             if ('error' in outcome) throw outcome.error;
             return outcome.value;
           }
@@ -108,6 +128,29 @@ export function createSteadyTables(
       throw new DependencyError('generation_changed', message);
     },
   };
+}
+
+/** Resolves with the expected answer if there is one, otherwise with that of `asked`. Aborts `isOutdated` if the two differ. */
+function likelyAnswer(
+  expected: ExpectedAnswers<Awaited<QueryAnswer>>,
+  question: string,
+  asked: QueryAnswer,
+  isOutdated: AbortController,
+): QueryAnswer {
+  const likely = expected.of(question);
+  const learned = asked.then((answer) => {
+    if (!expected.learn(question, answer) && likely !== undefined) isOutdated.abort();
+    return answer;
+  });
+  if (likely === undefined) return learned;
+  // `read` throws the error of `asked`.
+  learned.catch(() => isOutdated.abort());
+  return Promise.resolve(likely);
+}
+
+/** Sorted, because the rows of a UNION come in random order. */
+function textOfRows({ rows }: Awaited<QueryAnswer>): string | undefined {
+  return rows.length > ROWS_KEPT_MAX ? undefined : JSON.stringify(rows.map((row) => JSON.stringify(row)).sort());
 }
 
 async function settled<T>(work: Promise<T>): Promise<{ readonly value: T } | { readonly error: unknown }> {
@@ -131,7 +174,7 @@ function timedBy(timing: RequestContext['timing']): Timed {
   };
 }
 
-function ofRequest(tables: ReadableTables, { signal, timing }: RequestContext): ReadableTables {
+function ofRequest(tables: ReadableTables, { timing }: RequestContext, signal: AbortSignal): ReadableTables {
   const timed = timedBy(timing);
   return {
     select: (query, params) => timed(tables.select(query, params)),

@@ -23,14 +23,20 @@ export async function breakdownReport(
   deps: ReportDeps,
 ): Promise<object> {
   const { scope, compared } = request;
-  // One more row than requested shows whether there is another page.
-  const asked = await ask(scope, by, { metrics: names, order, rowsMax: limit + 1, skip: (page - 1) * limit }, deps);
-  const rows = asked.rows.slice(0, limit);
-  const hashes = rows.map(({ hash }) => hash);
-  const earlier =
-    compared === undefined
+  const all = { metrics: names, order, skip: 0 };
+  const [asked, allEarlier] = await Promise.all([
+    // One more row than requested shows whether there is another page.
+    ask(scope, by, { ...all, rowsMax: limit + 1, skip: (page - 1) * limit }, deps),
+    compared === undefined || by.hasManyValues === true
       ? undefined
-      : await ask(compared.scope, by, { metrics: names, order, rowsMax: limit, skip: 0, hashes }, deps);
+      : ask(compared.scope, by, { ...all, rowsMax: EARLIER_VALUES_MAX + 1 }, deps),
+  ]);
+  const rows = asked.rows.slice(0, limit);
+  const hasAllEarlier = allEarlier !== undefined && allEarlier.rows.length <= EARLIER_VALUES_MAX;
+  const earlier =
+    compared === undefined || hasAllEarlier
+      ? allEarlier
+      : await ask(compared.scope, by, { ...all, rowsMax: limit, hashes: rows.map(({ hash }) => hash) }, deps);
   const statements = [
     statementView('breakdown', asked.statement),
     ...(earlier === undefined ? [] : [statementView('comparison', earlier.statement)]),
@@ -58,6 +64,12 @@ export async function breakdownReport(
     ...(request.withExplanation ? { explain: { statements, left_out: await countExcludedRows(scope, deps) } } : {}),
   };
 }
+
+/**
+ * If the earlier period of a comparison can have more values than this, its statement waits for the values of the requested period, and counts only
+ * these. Otherwise both statements run at the same time.
+ */
+const EARLIER_VALUES_MAX = 1_000;
 
 interface Row {
   readonly value: string;

@@ -23,6 +23,8 @@ export interface Dimension {
   readonly listsEmpty: boolean;
   /** True if only rows of bots have a value. */
   readonly isOfBots?: boolean;
+  /** True if a site usually has thousands of values. */
+  readonly hasManyValues?: boolean;
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
   /**
@@ -50,10 +52,10 @@ const visit = (
 ): Dimension => ({ name, scope: 'visit', sql, ownSql, stampSql, listsEmpty });
 
 const DIMENSIONS: readonly Dimension[] = [
-  hit('page', 'pathname', false),
+  { ...hit('page', 'pathname', false), hasManyValues: true },
   hit('hostname', 'hostname', false),
-  visit('entry', ['entry_path', '', 'visit_entry'], false),
-  visit('exit', ['exit_path', '', ''], false),
+  { ...visit('entry', ['entry_path', '', 'visit_entry'], false), hasManyValues: true },
+  { ...visit('exit', ['exit_path', '', ''], false), hasManyValues: true },
   visit('source', ['traffic_source', 'traffic_source', 'visit_source'], true),
   visit('channel', ['channel', 'channel', 'visit_channel'], true),
   visit('referrer', ['referrer_domain', 'referrer_domain', 'visit_referrer_domain'], true),
@@ -102,7 +104,7 @@ export function dimensionOf(text: string): Dimension | undefined {
   if (property === '' || [...property].length > PROPERTY_NAME_CHARS_MAX || hasControlCharacter(property))
     return undefined;
   // The SQL is empty: `Parameters.valueOf` (parameters.ts) makes it from the name of the property, which becomes a parameter of the statement.
-  return { ...hit(text, '', false), property };
+  return { ...hit(text, '', false), property, hasManyValues: true };
 }
 
 export function hasControlCharacter(text: string): boolean {

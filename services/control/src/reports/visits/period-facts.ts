@@ -58,17 +58,17 @@ const UNUSUAL: readonly string[] = [
 
 /**
  * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share its answer if they ask at the same
- * time, as the reports of a dashboard do. `properties`: the names of the custom properties that the report uses. The answer then has only builds of
+ * time, as the reports of a dashboard do, and do not wait for it if it is usually the same (`steadyQuery`). `properties`: the names of the custom properties that the report uses. The answer then has only builds of
  * days on which the slots can answer this report.
  */
 export async function readPeriodFacts(
   { siteId, period }: Pick<AskedScope, 'siteId' | 'period'>,
-  { userQuery, joinedQuery = userQuery }: ReportTables,
+  { userQuery, steadyQuery = userQuery }: ReportTables,
   properties: readonly string[] = [],
 ): Promise<PeriodFacts> {
   const { fromMs, toMs } = period;
   const withBuilds = canHaveRun(period);
-  const { rows } = await joinedQuery(selectFacts([...(withBuilds ? buildsFor(properties) : []), ...UNUSUAL]), {
+  const { rows } = await steadyQuery(selectFacts([...(withBuilds ? buildsFor(properties) : []), ...UNUSUAL]), {
     site: siteId,
     ...(withBuilds ? propertyValues(properties) : {}),
     ...hoursOf(period),

@@ -1,0 +1,157 @@
+import { createExpectedAnswers } from '@weir/control/shared-work/expected-answers';
+import { createSteadyTables, type ReadableTables } from '@weir/control/steady-tables';
+import type { Analytics } from '@weir/ports/analytics';
+import { eventually } from '@weir/testkit/eventually';
+
+describe('answers to expect', () => {
+  test('an answer is expected after it came twice in a row, and no longer after another one', () => {
+    const expected = createExpectedAnswers<string>((text) => text);
+    expect(expected.learn('q', 'a')).toBe(false);
+    expect(expected.of('q')).toBeUndefined();
+    expect(expected.learn('q', 'a')).toBe(true);
+    expect(expected.of('q')).toBe('a');
+    expect(expected.learn('q', 'b')).toBe(false);
+    expect(expected.of('q')).toBeUndefined();
+    expect(expected.learn('q', 'a')).toBe(false);
+    expect(expected.of('q')).toBeUndefined();
+    expect(expected.of('other')).toBeUndefined();
+  });
+
+  test('an answer without a text is never expected, and the former one neither', () => {
+    const expected = createExpectedAnswers<string>((text) => (text === 'large' ? undefined : text));
+    expect(['a', 'a', 'large'].map((answer) => expected.learn('q', answer))).toEqual([false, true, false]);
+    expect(expected.of('q')).toBeUndefined();
+    expect(expected.learn('q', 'large')).toBe(false);
+  });
+
+  test('only the hundred questions that were asked last are remembered', () => {
+    const expected = createExpectedAnswers<string>((text) => text);
+    const learn = (question: string) => [expected.learn(question, 'a'), expected.learn(question, 'a')];
+    for (let n = 0; n < 100; n++) learn(`q${n}`);
+    learn('q0');
+    learn('new');
+    expect(expected.of('q0')).toBe('a');
+    expect(expected.of('q1')).toBeUndefined();
+    expect(expected.of('q2')).toBe('a');
+  });
+});
+
+describe('reads with a steady query', () => {
+  /** Tables whose queries the test answers at the wanted moment, in any order. */
+  function openTables(generations: () => number = () => 0) {
+    const open: { query: string; answer(value: number | Error): void; signal: AbortSignal | undefined }[] = [];
+    const tables = createSteadyTables(
+      {
+        generation: async () => generations(),
+        userQuery: (query: string, _params: object, options: { signal?: AbortSignal } = {}) =>
+          new Promise((resolve, reject) => {
+            options.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+            open.push({
+              query,
+              signal: options.signal,
+              answer: (value) => (value instanceof Error ? reject(value) : resolve({ columns: [], rows: [{ value }] })),
+            });
+          }),
+      } as unknown as ReadableTables & Pick<Analytics, 'generation'>,
+      Date.now,
+    );
+    const request = { signal: new AbortController().signal, timing: { databaseMs: 0 } };
+    /** The report: the number of the facts, and the answer of its statement. */
+    const read = () =>
+      tables.read(async ({ steadyQuery, userQuery }) => {
+        const facts = (await steadyQuery?.('facts', {}))?.rows[0]?.value;
+        const { rows } = await userQuery(`report ${facts}`, {});
+        return [facts, rows[0]?.value];
+      }, request as never);
+    const asked = async (query: string) => {
+      await eventually(query, () => open.some((one) => one.query === query));
+      const [found] = open.splice(
+        open.findIndex((one) => one.query === query),
+        1,
+      );
+      if (found === undefined) throw new Error(query);
+      return found;
+    };
+    const readInTurn = async (facts: number) => {
+      const reading = read();
+      (await asked('facts')).answer(facts);
+      (await asked(`report ${facts}`)).answer(facts * 10);
+      expect(await reading).toEqual([facts, facts * 10]);
+    };
+    return { read, asked, readInTurn, open };
+  }
+
+  test('after two equal answers, the report does not wait for the third', async () => {
+    const { read, asked, readInTurn, open } = openTables();
+    await readInTurn(1);
+    await readInTurn(1);
+    const reading = read();
+    (await asked('report 1')).answer(10);
+    (await asked('facts')).answer(1);
+    expect(await reading).toEqual([1, 10]);
+    expect(open).toEqual([]);
+  });
+
+  test('a new answer cancels the report, and it is made again with this answer, which is asked only once', async () => {
+    const { read, asked, readInTurn, open } = openTables();
+    await readInTurn(1);
+    await readInTurn(1);
+    const reading = read();
+    const useless = await asked('report 1');
+    (await asked('facts')).answer(2);
+    (await asked('report 2')).answer(20);
+    expect(await reading).toEqual([2, 20]);
+    expect(useless.signal?.aborted).toBe(true);
+    expect(open).toEqual([]);
+    await readInTurn(2);
+  });
+
+  test('a report that ended before the new answer is made again too', async () => {
+    const { read, asked, readInTurn } = openTables();
+    await readInTurn(1);
+    await readInTurn(1);
+    const reading = read();
+    (await asked('report 1')).answer(10);
+    (await asked('facts')).answer(2);
+    (await asked('report 2')).answer(20);
+    expect(await reading).toEqual([2, 20]);
+  });
+
+  test('an answer that cannot be checked is not given', async () => {
+    const { read, asked, readInTurn } = openTables();
+    await readInTurn(1);
+    await readInTurn(1);
+    const reading = read();
+    reading.catch(() => undefined);
+    (await asked('report 1')).answer(10);
+    (await asked('facts')).answer(new Error('of the check'));
+    await expect(reading).rejects.toThrow('of the check');
+  });
+
+  test('an error of the report counts if the expected answer was right', async () => {
+    const { read, asked, readInTurn } = openTables();
+    await readInTurn(1);
+    await readInTurn(1);
+    const reading = read();
+    reading.catch(() => undefined);
+    (await asked('report 1')).answer(new Error('of the report'));
+    (await asked('facts')).answer(1);
+    await expect(reading).rejects.toThrow('of the report');
+  });
+
+  test('an answer of other tables is not expected', async () => {
+    let generation = 0;
+    const { readInTurn, read, asked } = openTables(() => generation);
+    await readInTurn(1);
+    await readInTurn(1);
+    generation = 1;
+    const reading = read();
+    // The first attempt is of the former generation, which the tables still know.
+    (await asked('report 1')).answer(10);
+    (await asked('facts')).answer(1);
+    const facts = await asked('facts');
+    facts.answer(2);
+    (await asked('report 2')).answer(20);
+    expect(await reading).toEqual([2, 20]);
+  });
+});
