@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
+import { createExpectedAnswers, type ExpectedAnswers } from './answers/expected-answers.ts';
+import { createJoinedWork, createSharedWork, type SharedAnswer } from './answers/joined-work.ts';
 import type { RequestContext } from './http/request-context.ts';
-import { createExpectedAnswers, type ExpectedAnswers } from './shared-work/expected-answers.ts';
-import { createJoinedWork, createSharedWork, type SharedAnswer } from './shared-work/joined-work.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
 type QueryParams = Readonly<Record<string, unknown>>;

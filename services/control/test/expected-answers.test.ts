@@ -1,4 +1,4 @@
-import { createExpectedAnswers } from '@weir/control/shared-work/expected-answers';
+import { createExpectedAnswers } from '@weir/control/answers/expected-answers';
 import { createSteadyTables, type ReadableTables } from '@weir/control/steady-tables';
 import type { Analytics } from '@weir/ports/analytics';
 import { eventually } from '@weir/testkit/eventually';

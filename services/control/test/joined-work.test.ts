@@ -1,4 +1,4 @@
-import { type Asking, createJoinedWork, createSharedWork } from '@weir/control/shared-work/joined-work';
+import { type Asking, createJoinedWork, createSharedWork } from '@weir/control/answers/joined-work';
 
 const SHARED_MS = 1_000;
 

@@ -2,20 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
-import { breakdownReport } from '@weir/control/reports/breakdown-report';
-import { dimensionOf } from '@weir/control/reports/dimensions';
-import { BREAKDOWN_PARAMETERS, readQuery, STATS_PARAMETERS } from '@weir/control/reports/read-query';
-import { METRIC_NAMES } from '@weir/control/reports/report-metrics';
-import { readReportRequest } from '@weir/control/reports/report-request';
-import { statsReport } from '@weir/control/reports/stats-report';
 import { isDependencyError } from '@weir/domain/errors';
 import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
 import { untilQuiet } from '../report/quiet-machine.ts';
+import { createReportAsker } from '../reports/ask-report.ts';
 import { buildSlots, fillTraffic, untilMerged } from '../reports/fill-traffic.ts';
-import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
-import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
+import { PERIODS, type ReportRequest, reportRequests } from '../reports/report-requests.ts';
 import { cpuMicrosOfProcess } from './enriched-log.ts';
 
 export interface ReportsTask {
@@ -56,8 +50,13 @@ export interface ReportsFigures {
   /** The columns of `records`. Empty if the tables are kept: reading the sizes of columns would write all parts again. */
   readonly columns: readonly { readonly name: string; readonly bytes: number }[];
   readonly reports: readonly ReportFigures[];
+  /** The times of the first report of a process, which knows no facts of its period, by period in milliseconds. Empty if no report is measured. */
+  readonly firstMs: readonly { readonly period: string; readonly ms: readonly number[] }[];
 }
 
+/** The report that is measured as the first one of a process. */
+const FIRST_REPORT = 'source';
+const FIRST_ROUNDS = 5;
 const POLL_MS = 10;
 const REFUSED_CHARS_MAX = 60;
 const note = (text: string): void => console.error(`bench: reports: ${text}`);
@@ -78,10 +77,11 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   const quiet = await untilQuiet(task.quietSeconds);
   note(quiet);
   const reports = await measureReports(analytics, task);
+  const firstMs = reports.length === 0 ? [] : await measureFirst(analytics, task);
   const columns = task.keepsTables ? [] : await columnBytes(analytics);
   await analytics.close();
   await engine.close();
-  return { ...filling, quiet, tables, columns, reports };
+  return { ...filling, quiet, tables, columns, reports, firstMs };
 }
 
 type Filling = Pick<ReportsFigures, 'rows' | 'fillSeconds' | 'engineMicrosPerRow'>;
@@ -108,10 +108,11 @@ async function fill(analytics: Analytics, engine: EmbeddedClickhouse, task: Repo
  */
 async function measureReports(analytics: Analytics, task: ReportsTask): Promise<readonly ReportFigures[]> {
   const figures: ReportFigures[] = [];
+  const asker = createReportAsker(analytics);
   let asked = 0;
   const askNext = (request: ReportRequest): Promise<void> => {
     asked += 1;
-    return ask(analytics, request, task.endMs + asked * 1_000);
+    return asker.ask(request, task.endMs + asked * 1_000);
   };
   for (const request of reportRequests(task.only)) {
     const watched = await watch(analytics, () => askNext(request));
@@ -128,25 +129,21 @@ async function measureReports(analytics: Analytics, task: ReportsTask): Promise<
   return figures;
 }
 
-/** Does the same work as a request to the admin API, without HTTP. `nowMs` is the present time for the report. */
-async function ask(analytics: Analytics, { report, query }: ReportRequest, nowMs: number): Promise<void> {
-  const site = {
-    siteId: TRAFFIC_SITE,
-    name: 'bench',
-    domain: 'www.example.com',
-    timezone: 'UTC',
-    limits: {},
-    createdAt: 0,
-  };
-  const deps = { analytics, clock: () => nowMs };
-  const by = dimensionOf(report);
-  const read = readQuery(`/${query}`, by === undefined ? STATS_PARAMETERS : BREAKDOWN_PARAMETERS);
-  if ('problem' in read) throw new Error(read.problem);
-  const request = await readReportRequest(site, read.value, deps, { by });
-  if ('problem' in request) throw new Error(request.problem);
-  const order = { metric: 'visitors', direction: 'desc' } as const;
-  if (by === undefined) await statsReport(request.value, undefined, deps);
-  else await breakdownReport(request.value, { by, order, limit: 100, page: 1, metrics: METRIC_NAMES }, deps);
+async function measureFirst(analytics: Analytics, { endMs }: ReportsTask): Promise<ReportsFigures['firstMs']> {
+  const found: { period: string; ms: number[] }[] = [];
+  for (const period of PERIODS) {
+    const ms: number[] = [];
+    for (let round = 0; round < FIRST_ROUNDS; round++) {
+      const query = `?period=${period}&dimension=${FIRST_REPORT}&limit=100`;
+      const startedAt = performance.now();
+      const asker = createReportAsker(analytics);
+      await asker.ask({ report: FIRST_REPORT, period, variant: 'first', query }, endMs + round * 1_000);
+      ms.push(performance.now() - startedAt);
+    }
+    note(`first, ${FIRST_REPORT} ${period}: ${ms.map((one) => one.toFixed(0)).join(', ')}`);
+    found.push({ period, ms });
+  }
+  return found;
 }
 
 async function watch(

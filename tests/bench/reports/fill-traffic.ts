@@ -9,6 +9,8 @@ export interface TrafficTask {
   readonly rows: number;
   readonly seed: number;
   readonly endMs: number;
+  /** Only this last part of the traffic is inserted. Default: 1, all of it. */
+  readonly part?: number;
 }
 
 const CHUNK_ROWS = 50_000;
@@ -23,7 +25,7 @@ const AT_ONCE = 2;
  */
 export async function fillTraffic(
   analytics: Analytics,
-  { rows: wanted, seed, endMs }: TrafficTask,
+  { rows: wanted, seed, endMs, part = 1 }: TrafficTask,
   note: (text: string) => void,
 ): Promise<number> {
   const one = async (query: string): Promise<number> =>
@@ -31,7 +33,8 @@ export async function fillTraffic(
   const sampled = await one(countRows({ seed, endMs, sessions: SAMPLE_SESSIONS }));
   const traffic: Traffic = { seed, endMs, sessions: Math.round((wanted * SAMPLE_SESSIONS) / sampled) };
   const chunk = Math.max(1, Math.round((traffic.sessions * CHUNK_ROWS) / wanted));
-  const chunks = Array.from({ length: Math.floor(traffic.sessions / chunk) + 1 }, (_, nth) => nth);
+  const all = Array.from({ length: Math.floor(traffic.sessions / chunk) + 1 }, (_, nth) => nth);
+  const chunks = all.slice(Math.floor(all.length * (1 - part)));
   const countOf = (nth: number): number => Math.max(0, Math.min(chunk, traffic.sessions - nth * chunk));
   await eachAtOnce(chunks, async (nth) => {
     // Raw offsets must increase, but gaps are allowed. The first offsets of two chunks are so far apart that the chunks never overlap.

@@ -6,6 +6,7 @@ import { endToEnd } from './end-to-end-scenario.ts';
 import { enrich } from './enrich-scenario.ts';
 import { exclusions } from './exclusion-scenario.ts';
 import { gateway } from './gateway-scenario.ts';
+import { history } from './history-scenario.ts';
 import { importLog } from './import-scenario.ts';
 import { log } from './log-scenario.ts';
 import { replayLive, replayLiveRaw } from './replay-live-scenario.ts';
@@ -34,6 +35,7 @@ export const SCENARIOS: readonly Scenario[] = [
   distributed,
   rivals,
   reports,
+  history,
   storage,
   dashboard,
   dashboards,

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { DependencyError } from '@weir/domain/errors';
+import { createSharedWork } from '../answers/joined-work.ts';
 import { newTiming, type RequestContext, type ServerTiming } from '../http/request-context.ts';
-import { createSharedWork } from '../shared-work/joined-work.ts';
 
 /** A question that a caller asks: two questions with the same text have the same answer. */
 export interface Question {

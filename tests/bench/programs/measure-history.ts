@@ -1,0 +1,87 @@
+import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
+import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import { createLogger } from '@weir/runtime/logger';
+import { untilQuiet } from '../report/quiet-machine.ts';
+import { createReportAsker, type ReportAsker } from '../reports/ask-report.ts';
+import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
+
+export interface HistoryTask {
+  /** Two filled folders. The traffic of the first one is the end of the traffic of the second one. */
+  readonly folders: readonly [short: string, long: string];
+  readonly rounds: number;
+  readonly only: readonly string[] | undefined;
+  readonly periods: readonly string[];
+  /** The maximum time to wait until the load of the machine is low. */
+  readonly quietSeconds: number;
+  readonly endMs: number;
+  readonly clickhouseEntry: string;
+  readonly migrationsDir: string;
+}
+
+export interface HistoryFigures {
+  readonly quiet: string;
+  readonly reports: readonly HistoryFigure[];
+}
+
+/** The times of a report in milliseconds, for each round with the short and with the long history. */
+export interface HistoryFigure extends ReportRequest {
+  readonly shortMs: readonly number[];
+  readonly longMs: readonly number[];
+}
+
+const note = (text: string): void => console.error(`bench: history: ${text}`);
+
+interface Opened {
+  readonly asker: ReportAsker;
+  close(): Promise<void>;
+}
+
+async function open(folder: string, { clickhouseEntry: entry, migrationsDir }: HistoryTask): Promise<Opened> {
+  const engine = await startEmbeddedClickhouse({ dataDir: folder, entry, logger: createLogger('error') });
+  await engine.ready();
+  const { url, username, password } = engine;
+  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
+  await analytics.migrate();
+  return {
+    asker: createReportAsker(analytics),
+    async close() {
+      await analytics.close();
+      await engine.close();
+    },
+  };
+}
+
+/** Asks each report of both histories in turns, so that a slow phase of the machine affects both. The first round is not counted. */
+async function main(task: HistoryTask): Promise<HistoryFigures> {
+  const [short, long] = [await open(task.folders[0], task), await open(task.folders[1], task)];
+  const quiet = await untilQuiet(task.quietSeconds);
+  note(quiet);
+  let asked = 0;
+  const timeOf = async ({ asker }: Opened, request: ReportRequest): Promise<number> => {
+    asked += 1;
+    const startedAt = performance.now();
+    await asker.ask(request, task.endMs + asked * 1_000);
+    return performance.now() - startedAt;
+  };
+  const reports: HistoryFigure[] = [];
+  for (const request of reportRequests(task.only).filter(({ period }) => task.periods.includes(period))) {
+    const figure = { ...request, shortMs: [] as number[], longMs: [] as number[] };
+    for (let round = 0; round <= task.rounds; round++) {
+      const [shortMs, longMs] = [await timeOf(short, request), await timeOf(long, request)];
+      if (round === 0) continue;
+      figure.shortMs.push(shortMs);
+      figure.longMs.push(longMs);
+    }
+    reports.push(figure);
+    note(
+      `${request.variant}, ${request.report} ${request.period}: ${middle(figure.shortMs)} and ${middle(figure.longMs)} ms`,
+    );
+  }
+  await short.close();
+  await long.close();
+  return { quiet, reports };
+}
+
+const middle = (ms: readonly number[]): string => ([...ms].sort((a, b) => a - b)[ms.length >> 1] ?? 0).toFixed(0);
+
+console.log(JSON.stringify(await main(JSON.parse(process.argv[2] ?? '{}') as HistoryTask)));
