@@ -139,7 +139,7 @@ function likelyAnswer(
 ): QueryAnswer {
   const likely = expected.of(question);
   const learned = asked.then((answer) => {
-    if (!expected.learn(question, answer) && likely !== undefined) isOutdated.abort();
+    if (!expected.learn(question, answer, likely) && likely !== undefined) isOutdated.abort();
     return answer;
   });
   if (likely === undefined) return learned;

@@ -5,8 +5,8 @@
 export interface ExpectedAnswers<Answer> {
   /** The answer to expect. Undefined if the question did not get the same answer twice in a row. */
   of(question: string): Answer | undefined;
-  /** Remembers a new answer. Returns whether it equals the last one. */
-  learn(question: string, answer: Answer): boolean;
+  /** Remembers a new answer. Returns whether it equals `expected`, the answer that the caller went on with. */
+  learn(question: string, answer: Answer, expected?: Answer): boolean;
 }
 
 const QUESTIONS_MAX = 100;
@@ -25,16 +25,16 @@ export function createExpectedAnswers<Answer>(textOf: (answer: Answer) => string
       const last = known.get(question);
       return last?.isSteady === true ? last.answer : undefined;
     },
-    learn(question, answer) {
+    learn(question, answer, expected) {
       const before = known.get(question);
       known.delete(question);
       const text = textOf(answer);
       if (text === undefined) return false;
-      const isSteady = before?.text === text;
-      known.set(question, { answer, text, isSteady });
+      known.set(question, { answer, text, isSteady: before?.text === text });
       // The first key of a Map is the one that was set the longest time ago.
       if (known.size > QUESTIONS_MAX) known.delete(known.keys().next().value as string);
-      return isSteady;
+      // The last answer does not show this: another caller can have learned the new answer since this caller began.
+      return expected !== undefined && text === textOf(expected);
     },
   };
 }
