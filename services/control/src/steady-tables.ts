@@ -84,7 +84,7 @@ export function createSteadyTables(
       const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
         analytics.userQuery(query, params, { isReport: true, signal });
       const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
-      const checks = new Map<string, Promise<Awaited<QueryAnswer>>>();
+      let checks = new Map<string, QueryAnswer>();
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
@@ -92,6 +92,7 @@ export function createSteadyTables(
           const isOutdated = new AbortController();
           const ofAttempt = AbortSignal.any([signal, isOutdated.signal]);
           const tables = context === undefined ? analytics : ofRequest(analytics, context, ofAttempt);
+          const ofTables = checks;
           const outcome = await settled(
             work({
               ...tables,
@@ -103,15 +104,15 @@ export function createSteadyTables(
               },
               steadyQuery: (query, params) => {
                 const question = JSON.stringify([before, query, params]);
-                const checked = checks.get(question);
+                const checked = ofTables.get(question);
                 if (checked !== undefined) return checked;
                 const asked = answerOf(joined.ask(question, signal, run(query, params)));
-                checks.set(question, asked);
+                ofTables.set(question, asked);
                 return likelyAnswer(expected, question, asked, isOutdated);
               },
             }),
           );
-          const checked = await settled(Promise.all(checks.values()));
+          const checked = await settled(Promise.all(ofTables.values()));
           const after = await generation();
           if (after === before) {
             // Without the answers of all checks, nobody knows whether the outcome is right.
@@ -120,6 +121,8 @@ export function createSteadyTables(
             if ('error' in outcome) throw outcome.error;
             return outcome.value;
           }
+          // The checks were of other tables, so neither their answers nor their errors count.
+          checks = new Map();
           if (after !== undefined) continue;
         }
         await pause(CHECK_EVERY_MS);
