@@ -84,15 +84,16 @@ export function createSteadyTables(
       const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
         analytics.userQuery(query, params, { isReport: true, signal });
       const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
-      let checks = new Map<string, QueryAnswer>();
+      let checks: Checks = new Map();
+      let expects = true;
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
-          // The queries of this attempt are cancelled with the request, or when the attempt turns out to be useless.
-          const isOutdated = new AbortController();
-          const ofAttempt = AbortSignal.any([signal, isOutdated.signal]);
+          // The queries of this attempt are cancelled with the request, or when the attempt fails or turns out to be useless. `NEVER` stays out of
+          // `AbortSignal.any`, because a signal of Node 20 remembers each signal that was made from it.
+          const attempt: Attempt = { abort: new AbortController(), isOutdated: false, checks, expects };
+          const ofAttempt = signal === NEVER ? attempt.abort.signal : AbortSignal.any([signal, attempt.abort.signal]);
           const tables = context === undefined ? analytics : ofRequest(analytics, context, ofAttempt);
-          const ofTables = checks;
           const outcome = await settled(
             work({
               ...tables,
@@ -104,20 +105,22 @@ export function createSteadyTables(
               },
               steadyQuery: (query, params) => {
                 const question = JSON.stringify([before, query, params]);
-                const checked = ofTables.get(question);
-                if (checked !== undefined) return checked;
-                const asked = answerOf(joined.ask(question, signal, run(query, params)));
-                ofTables.set(question, asked);
-                return likelyAnswer(expected, question, asked, isOutdated);
+                const ask = () => answerOf(joined.ask(question, signal, run(query, params)));
+                return likelyAnswer(expected, question, ask, attempt);
               },
             }),
           );
-          const checked = await settled(Promise.all(ofTables.values()));
+          if ('error' in outcome) attempt.abort.abort();
+          const checked = await settled(Promise.all(checks.values()));
           const after = await generation();
           if (after === before) {
-            // Without the answers of all checks, nobody knows whether the outcome is right.
+            // Without the answers of all checks, the outcome could be wrong.
             if ('error' in checked) throw checked.error;
-            if (isOutdated.signal.aborted) continue;
+            if (attempt.isOutdated) {
+              // After a change, the other answers of this work are probably new too. Expecting them would make an attempt for each of them.
+              expects = false;
+              continue;
+            }
             if ('error' in outcome) throw outcome.error;
             return outcome.value;
           }
@@ -133,21 +136,39 @@ export function createSteadyTables(
   };
 }
 
-/** Resolves with the expected answer if there is one, otherwise with that of `asked`. Aborts `isOutdated` if the two differ. */
+/** The runs of steady queries that show whether an attempt had the right answers. Attempts on the same generation share them. */
+type Checks = Map<string, QueryAnswer>;
+
+interface Attempt {
+  readonly abort: AbortController;
+  isOutdated: boolean;
+  readonly checks: Checks;
+  /** Whether the attempt goes on with expected answers. */
+  readonly expects: boolean;
+}
+
+/** Resolves with the expected answer if there is one, otherwise with that of `ask`. Aborts the attempt if the two differ. */
 function likelyAnswer(
   expected: ExpectedAnswers<Awaited<QueryAnswer>>,
   question: string,
-  asked: QueryAnswer,
-  isOutdated: AbortController,
+  ask: () => QueryAnswer,
+  attempt: Attempt,
 ): QueryAnswer {
-  const likely = expected.of(question);
+  const known = attempt.checks.get(question);
+  if (known !== undefined) return known;
+  const likely = attempt.expects ? expected.of(question) : undefined;
+  const asked = ask();
+  attempt.checks.set(question, asked);
   const learned = asked.then((answer) => {
-    if (!expected.learn(question, answer, likely) && likely !== undefined) isOutdated.abort();
+    if (!expected.learn(question, answer, likely) && likely !== undefined) {
+      attempt.isOutdated = true;
+      attempt.abort.abort();
+    }
     return answer;
   });
   if (likely === undefined) return learned;
   // `read` throws the error of `asked`.
-  learned.catch(() => isOutdated.abort());
+  learned.catch(() => attempt.abort.abort());
   return Promise.resolve(likely);
 }
 

@@ -201,4 +201,54 @@ describe('reads with a steady query', () => {
     (await asked('report 1')).answer(10);
     expect(await reading).toEqual([1, 10]);
   });
+
+  test('work with many new answers begins again only once', async () => {
+    let value = 1;
+    const { tables, request } = tablesOf(async (query, signal) => {
+      // The answers of the facts come before that of the report.
+      if (query === 'report') await new Promise(setImmediate);
+      signal?.throwIfAborted();
+      return { columns: [], rows: [{ value }] };
+    });
+    let attempts = 0;
+    const read = () =>
+      tables.read(async ({ steadyQuery, userQuery }) => {
+        attempts += 1;
+        const found: unknown[] = [];
+        for (const site of ['a', 'b', 'c', 'd']) {
+          found.push((await steadyQuery?.(`facts of ${site}`, {}))?.rows[0]?.value);
+          await userQuery('report', {});
+        }
+        return found;
+      }, request);
+    await read();
+    await read();
+    attempts = 0;
+    value = 2;
+    expect(await read()).toEqual([2, 2, 2, 2]);
+    expect(attempts).toBe(2);
+  });
+
+  test('if one query of a report fails, its other queries are cancelled', async () => {
+    let other: AbortSignal | undefined;
+    const { tables, request } = tablesOf(async (query, signal) => {
+      if (query === 'refused') throw new Error('refused');
+      other = signal;
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    });
+    const reading = tables.read(
+      ({ userQuery }) => Promise.all([userQuery('endless', {}), userQuery('refused', {})]),
+      request,
+    );
+    await expect(reading).rejects.toThrow('refused');
+    expect(other?.aborted).toBe(true);
+  });
+
+  test('work without a request makes no signal from one that lives as long as the process', async () => {
+    const { tables } = tablesOf(async () => ({ columns: [], rows: [] }));
+    const any = jest.spyOn(AbortSignal, 'any');
+    await tables.read(async ({ steadyQuery }) => steadyQuery?.('facts', {}));
+    expect(any).not.toHaveBeenCalled();
+    any.mockRestore();
+  });
 });
