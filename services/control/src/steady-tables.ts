@@ -16,9 +16,9 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
    */
   readonly sharedQuery?: (query: string, params: QueryParams, version: string, isCertain: boolean) => QueryAnswer;
   /**
-   * Like `userQuery`, for a query that usually has the same answer as before; the order of the rows does not count. If the last two answers were equal,
-   * the call resolves with this answer at once, and the query runs at the same time. If its answer differs, the work of `SteadyTables.read` begins
-   * again, now with the new answer. Several calls share one run of the query, if it begins after all of them.
+   * Like `userQuery`, for a query that usually has the same answer as before; the order of the rows does not count. If the last two answers were
+   * equal, the call resolves with this answer at once, and the query runs at the same time. If its answer differs, the work of `SteadyTables.read`
+   * begins again, now with the new answer, and expects no further answers. Several calls share one run of the query, if it begins after all of them.
    */
   readonly steadyQuery?: (query: string, params: QueryParams) => QueryAnswer;
 }
@@ -30,9 +30,9 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
 export interface SteadyTables {
   /**
    * Resolves with the result of `work`, whose queries all saw the same generation of the tables. If the tables were exchanged during `work`, or a
-   * `steadyQuery` has a new answer, it calls `work` again, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer than `EXCHANGE_WAIT_MS`. The queries of
-   * `work` belong to the request of `context`: they are cancelled with this request, and its `timing` includes their time. They count as reports
-   * (`isReport`), unless their options say otherwise.
+   * `steadyQuery` has a new answer, it calls `work` again, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer
+   * than `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with this request, and its `timing`
+   * includes their time. They count as reports (`isReport`), unless their options say otherwise. If `work` fails, its other queries are cancelled.
    */
   read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }

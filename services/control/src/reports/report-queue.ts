@@ -34,7 +34,8 @@ export interface ReportQueue<Answer> {
 export const SHARED_MS = 1_000;
 /**
  * The largest number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
- * some of them. A report runs one or two statements at once. `stats` with a comparison runs up to four, but two of them take only some milliseconds.
+ * some of them. A report runs up to three statements at once, and `stats` or `breakdown` with a comparison up to six. Two of
+ * each three take only some milliseconds: they search for long visits, and read the facts of the period again.
  */
 export const RUNNING_MAX = 4;
 const WAITING_MAX = 256;
