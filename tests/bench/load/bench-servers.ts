@@ -22,16 +22,26 @@ export function startWholeWeir(programs: Programs): Promise<Server> {
   return startMain(programs, []);
 }
 
+/** Starts every role in one process with the data of a folder, as `npm start` does. The server has no key, because only a first start prints one. */
+export async function startWeirIn(programs: Programs, dataDir: string): Promise<Omit<Server, 'key'>> {
+  const program = startIn(programs, [], dataDir);
+  return asServer(program, await portWhenReady(program), '');
+}
+
 async function startMain(programs: Programs, roles: readonly string[]): Promise<Server> {
-  const program = programs.start('main', roles, {
-    WEIR_DATA_DIR: programs.newFolder(),
+  const program = startIn(programs, roles, programs.newFolder());
+  const [, key = ''] = await program.printed(/Bearer (\S+?)'/);
+  return asServer(program, await portWhenReady(program), key);
+}
+
+function startIn(programs: Programs, roles: readonly string[], dataDir: string): RunningProgram {
+  return programs.start('main', roles, {
+    WEIR_DATA_DIR: dataDir,
     WEIR_ADMIN_TOKEN: ADMIN_TOKEN,
     PORT: '0',
     RATE_LIMIT_COLLECT: '1000000000',
     RATE_LIMIT_EVENTS: '1000000000',
   });
-  const [, key = ''] = await program.printed(/Bearer (\S+?)'/);
-  return asServer(program, await portWhenReady(program), key);
 }
 
 /** The port of a Weir on 127.0.0.1. Resolves when Weir is ready. */

@@ -8,6 +8,7 @@ import { exclusions } from './exclusion-scenario.ts';
 import { gateway } from './gateway-scenario.ts';
 import { history } from './history-scenario.ts';
 import { importLog } from './import-scenario.ts';
+import { late } from './late-scenario.ts';
 import { log } from './log-scenario.ts';
 import { replayLive, replayLiveRaw } from './replay-live-scenario.ts';
 import { replay, replayMemory } from './replay-scenario.ts';
@@ -39,4 +40,5 @@ export const SCENARIOS: readonly Scenario[] = [
   storage,
   dashboard,
   dashboards,
+  late,
 ];
