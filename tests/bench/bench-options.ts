@@ -11,7 +11,7 @@ export interface BenchOptions {
   readonly rows: readonly number[] | undefined;
   /** The names of the reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
-  /** The folder in which `reports`, `history`, `dashboard` and `dashboards` keep their tables. If it is undefined, they are deleted. */
+  /** The folder in which `reports`, `history`, `dashboard`, `dashboards` and `late` keep their tables. If it is undefined, they are deleted. */
   readonly folder: string | undefined;
   /** The maximum time to wait for a low load of the machine before each scenario. */
   readonly quietSeconds: number;
@@ -85,9 +85,9 @@ ${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(16)}${about}${onlyBy
 options:
   --rounds N      rounds of each scenario
   --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" (400,000), "replay-memory" (5,000,000), "replay-live" and "replay-live-raw" (200,000)
-  --rows N,N      the sizes of the tables of "reports" (default 1,000,000); "history", "dashboard" and "dashboards" use the first one (10,000,000)
-  --reports A,B   only these reports of "reports": stats, or dimensions of breakdowns; default all
-  --folder DIR    "reports", "history", "dashboard" and "dashboards" keep their tables there, for each number of rows, and do not fill them again if they are already there
+  --rows N,N      the sizes of the tables of "reports" (default 1,000,000); "history", "dashboard" and "dashboards" use the first one (10,000,000), and so does "late" (1,000,000)
+  --reports A,B   only these reports of "reports": stats, or dimensions of breakdowns; or of "late": the names in its table; default all
+  --folder DIR    "reports", "history", "dashboard", "dashboards" and "late" keep their tables there, for each number of rows, and do not fill them again if they are already there
   --quiet-seconds N
                   wait at most so long before each scenario until the load average is below 0.5; default 600, 0: never wait
   --write         renews docs/benchmarks.md (all scenarios), or the section of one that runs only where named
@@ -99,6 +99,7 @@ examples:
   npm run bench -- enrich write --rounds 9
   npm run bench -- --write
   npm run bench -- distributed --records 200000
+  npm run bench -- late --rows 1000000
   npm run bench -- reports --rows 1000000,10000000 --write
   npm run bench -- reports --rows 100000000 --reports none --folder /tmp/tables, and then again with --reports stats,page --rounds 1
 `;
