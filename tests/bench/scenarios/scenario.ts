@@ -25,7 +25,7 @@ export interface Bench {
   readonly rows: readonly number[] | undefined;
   /** The reports to measure. If it is undefined, all reports are measured. */
   readonly reports: readonly string[] | undefined;
-  /** The folder in which the scenarios for reports, dashboards and late page views keep their tables. If it is undefined, the tables are deleted. */
+  /** The folder in which `reports`, `history`, `dashboard`, `dashboards` and `late` keep their tables. If it is undefined, they are deleted. */
   readonly folder: string | undefined;
   /** The maximum time to wait for a low load of the machine before a measurement. */
   readonly quietSeconds: number;
