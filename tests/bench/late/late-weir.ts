@@ -23,8 +23,8 @@ export interface Stored {
 /** A Weir with all roles in one process and a site with the traffic. */
 export interface LateWeir {
   /**
-   * Imports an access log with `rows` lines, unless an earlier run has done it in the same folder. Resolves when all rows can be queried and the audit
-   * has found nothing.
+   * Imports an access log with `rows` lines, unless an earlier run has done it in the same folder. Resolves when all rows can be queried, and the
+   * audit has found nothing.
    */
   fill(file: string, rows: number): Promise<Stored>;
   /** The number of days whose slots (docs/glossary.md) are built. */
