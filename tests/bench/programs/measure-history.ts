@@ -10,6 +10,7 @@ export interface HistoryTask {
   readonly folders: readonly [short: string, long: string];
   readonly rounds: number;
   readonly only: readonly string[] | undefined;
+  /** The shortest period is the first one. */
   readonly periods: readonly string[];
   /** The maximum time to wait until the load of the machine is low. */
   readonly quietSeconds: number;
@@ -64,7 +65,7 @@ async function main(task: HistoryTask): Promise<HistoryFigures> {
     return performance.now() - startedAt;
   };
   const reports: HistoryFigure[] = [];
-  for (const request of reportRequests(task.only).filter(({ period }) => task.periods.includes(period))) {
+  for (const request of reportRequests(task.only).filter((one) => isInShort(one, task))) {
     const figure = { ...request, shortMs: [] as number[], longMs: [] as number[] };
     for (let round = 0; round <= task.rounds; round++) {
       const [shortMs, longMs] = [await timeOf(short, request), await timeOf(long, request)];
@@ -80,6 +81,11 @@ async function main(task: HistoryTask): Promise<HistoryFigures> {
   await short.close();
   await long.close();
   return { quiet, reports };
+}
+
+/** The short history does not have the earlier period of a comparison of the longest period. */
+function isInShort({ period, query }: ReportRequest, { periods }: HistoryTask): boolean {
+  return periods.includes(period) && !(period === periods.at(-1) && query.includes('compare='));
 }
 
 const middle = (ms: readonly number[]): string => ([...ms].sort((a, b) => a - b)[ms.length >> 1] ?? 0).toFixed(0);

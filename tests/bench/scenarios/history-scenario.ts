@@ -11,7 +11,7 @@ const SEED = 1;
 const END = '2026-10-31T12:00:00Z';
 const PERIODS = ['24h', '7d', '30d'];
 const REPORTS = ['stats', 'page', 'entry', 'source', 'country', 'event', 'property:plan'];
-/** The short history is this part of the long one. It is longer than the longest period and the period before it. */
+/** The short history is this part of the long one. It is longer than the longest period, but does not have all of the period before it. */
 const PART = 0.1;
 const RATIO_MAX = 1.2;
 
@@ -76,7 +76,7 @@ async function run({ programs, rounds, rows, reports, folder, quietSeconds, note
       },
     ],
     notes: [
-      `Both sites have the traffic of the scenario reports until ${END}: the long history a year with ${wanted} rows, the short one its last ${PART * 100} %. The reports alternate between the two, each in an embedded ClickHouse of its own. A ratio is that of two reports of the same round.`,
+      `Both sites have the traffic of the scenario reports until ${END}: the long history a year with about ${showNumber(wanted, 0)} rows, the short one its last ${PART * 100} %. It does not have the earlier period of a comparison of 30 days, so this report is left out. The reports alternate between the two, each in an embedded ClickHouse of its own. A ratio is that of two reports of the same round.`,
       `Before the reports, ${found.quiet}.`,
     ],
   };
