@@ -15,13 +15,13 @@ export const LATE_PERIODS = ['24h', '7d', '30d'] as const;
 const filter = (text: string): string => `filter=${encodeURIComponent(text)}`;
 const COMPARE = 'compare=previous_period';
 
-/** The reports: a name, the call, and its parameters without the period. */
+/** The reports: a name without commas (`--reports`), the call, and its parameters without the period. */
 const REPORTS: readonly (readonly [name: string, call: string, query: string])[] = [
   ['stats', 'stats', ''],
   ['stats by hour', 'stats', 'interval=hour'],
   ['stats by week', 'stats', 'interval=week'],
-  ['stats, with comparison', 'stats', COMPARE],
-  ['stats, bots included', 'stats', 'bots=include'],
+  ['stats with comparison', 'stats', COMPARE],
+  ['stats with bots', 'stats', 'bots=include'],
   ['stats of a country', 'stats', filter('country:is:US')],
   ['stats of a source', 'stats', filter('source:is:Google')],
   ['stats of a page', 'stats', filter('page:is:/')],
@@ -43,8 +43,8 @@ const REPORTS: readonly (readonly [name: string, call: string, query: string])[]
   ['page without an event', 'breakdown', `dimension=page&limit=1000&${filter('event:is:')}`],
   ['entry of a country', 'breakdown', `dimension=entry&limit=1000&${filter('country:is:US')}`],
   ['exit of a channel', 'breakdown', `dimension=exit&limit=1000&${filter('channel:is:Email')}`],
-  ['source, with comparison', 'breakdown', `dimension=source&limit=1000&${COMPARE}`],
-  ['entry, with comparison', 'breakdown', `dimension=entry&limit=1000&${COMPARE}`],
+  ['source with comparison', 'breakdown', `dimension=source&limit=1000&${COMPARE}`],
+  ['entry with comparison', 'breakdown', `dimension=entry&limit=1000&${COMPARE}`],
   ['funnel', 'funnel', `step=${encodeURIComponent('page:/')}&step=${encodeURIComponent('page:/section-1/*')}`],
   ['journeys', 'journeys', `path=${encodeURIComponent('/section-1/page-1')}`],
   ['cohorts', 'cohorts', 'interval=day'],
@@ -61,6 +61,8 @@ export function lateRequests(endMs: number, only: readonly string[] | undefined)
     '7d': moments(7),
     '30d': `from=${day(endMs - 30 * DAY_MS)}&to=${day(endMs - DAY_MS)}`,
   };
+  const unknown = (only ?? []).filter((name) => REPORTS.every(([known]) => known !== name));
+  if (unknown.length > 0) throw new Error(`no such report: ${unknown.join(', ')}`);
   return REPORTS.filter(([name]) => only?.includes(name) ?? true).flatMap(([report, call, query]) =>
     LATE_PERIODS.map((period) => ({
       ...{ report, period },
