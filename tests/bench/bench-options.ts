@@ -85,8 +85,8 @@ ${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(16)}${about}${onlyBy
 options:
   --rounds N      rounds of each scenario
   --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" (400,000), "replay-memory" (5,000,000), "replay-live" and "replay-live-raw" (200,000)
-  --rows N,N      the sizes of the tables of "reports" (default 1,000,000); "history", "dashboard" and "dashboards" use the first one (10,000,000), and so does "late" (1,000,000)
-  --reports A,B   only these reports of "reports": stats, or dimensions of breakdowns; or of "late": the names in its table; default all
+  --rows N,N      the sizes of the tables of "reports" (default 1,000,000); "history", "dashboard", "dashboards" (default 10,000,000) and "late" (1,000,000) use only the first size
+  --reports A,B   only these reports of "reports" (default all) and "history" (default seven): stats, or dimensions of breakdowns; or of "late" (default all): the names in its table
   --folder DIR    "reports", "history", "dashboard", "dashboards" and "late" keep their tables there, for each number of rows, and do not fill them again if they are already there
   --quiet-seconds N
                   wait at most so long before each scenario until the load average is below 0.5; default 600, 0: never wait

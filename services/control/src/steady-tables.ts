@@ -16,9 +16,10 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
    */
   readonly sharedQuery?: (query: string, params: QueryParams, version: string, isCertain: boolean) => QueryAnswer;
   /**
-   * Like `userQuery`, for a query that usually has the same answer as before; the order of the rows does not count. If the last two answers were
-   * equal, the call resolves with this answer at once, and the query runs at the same time. If its answer differs, the work of `SteadyTables.read`
-   * begins again, now with the new answer, and expects no further answers. Several calls share one run of the query, if it begins after all of them.
+   * Like `userQuery`, for a query whose answer seldom changes. Two answers with the same rows in different orders are equal. If the last two answers
+   * were equal, the call resolves with this answer at once, and the query runs at the same time. If the new answer differs, `SteadyTables.read` calls
+   * its work again. In this call, the query resolves with the new answer, and all other steady queries wait for their new answers. Several calls
+   * share one run of the query, if the run begins after all of these calls.
    */
   readonly steadyQuery?: (query: string, params: QueryParams) => QueryAnswer;
 }
@@ -29,10 +30,11 @@ export interface ReportTables extends Pick<Analytics, 'userQuery'> {
  */
 export interface SteadyTables {
   /**
-   * Resolves with the result of `work`, whose queries all saw the same generation of the tables. If the tables were exchanged during `work`, or a
-   * `steadyQuery` has a new answer, it calls `work` again, so `work` must only read. Rejects with `generation_changed` if an exchange takes longer
-   * than `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with this request, and its `timing`
-   * includes their time. They count as reports (`isReport`), unless their options say otherwise. If `work` fails, its other queries are cancelled.
+   * Resolves with the result of `work`, whose queries all saw the same generation of the tables. It calls `work` again if the tables were exchanged
+   * during `work`, or if a `steadyQuery` resolved with an answer that has changed. Therefore `work` must only read. Rejects with `generation_changed`
+   * if an exchange takes longer than `EXCHANGE_WAIT_MS`. The queries of `work` belong to the request of `context`: they are cancelled with this
+   * request, and its `timing` includes their time. They count as reports (`isReport`), unless their options say otherwise. If the
+   * `work` of a request fails, its running calls of `userQuery` and `sharedQuery` are cancelled. `read` waits for its steady queries.
    */
   read<T>(work: (tables: ReadableTables & ReportTables) => Promise<T>, context?: RequestContext): Promise<T>;
 }
@@ -40,7 +42,7 @@ export interface SteadyTables {
 const SHARED_ANSWER_MS = 2_000;
 /** A person who opens a dashboard and then selects filters asks about the same period for some minutes. */
 const CERTAIN_ANSWER_MS = 120_000;
-/** Longer answers are shared only for `SHARED_ANSWER_MS`, and not expected again, because up to 100 answers of each kind are in memory. */
+/** Answers with more rows are shared only for `SHARED_ANSWER_MS`, and never expected. Up to 100 shared and 100 expected answers are in memory. */
 const ROWS_KEPT_MAX = 1_000;
 const sharedMsOf =
   (isCertain: boolean) =>
@@ -89,8 +91,8 @@ export function createSteadyTables(
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
         if (before !== undefined) {
-          // The queries of this attempt are cancelled with the request, or when the attempt fails or turns out to be useless. `NEVER` stays out of
-          // `AbortSignal.any`, because a signal of Node 20 remembers each signal that was made from it.
+          // The queries of this attempt, except steady queries, are cancelled with the request, or when the attempt fails, or when a steady query has
+          // a new answer. `NEVER` is not passed to `AbortSignal.any`: in Node 20, a signal keeps a reference to each signal that was made from it.
           const attempt: Attempt = { abort: new AbortController(), isOutdated: false, checks, expects };
           const ofAttempt = signal === NEVER ? attempt.abort.signal : AbortSignal.any([signal, attempt.abort.signal]);
           const tables = context === undefined ? analytics : ofRequest(analytics, context, ofAttempt);
@@ -117,14 +119,14 @@ export function createSteadyTables(
             // Without the answers of all checks, the outcome could be wrong.
             if ('error' in checked) throw checked.error;
             if (attempt.isOutdated) {
-              // After a change, the other answers of this work are probably new too. Expecting them would make an attempt for each of them.
+              // After a change, other answers have probably changed too. If they were expected, each of them could cause one more attempt.
               expects = false;
               continue;
             }
             if ('error' in outcome) throw outcome.error;
             return outcome.value;
           }
-          // The checks were of other tables, so neither their answers nor their errors count.
+          // The checks may have read other tables, so `read` ignores their answers and errors.
           checks = new Map();
           if (after !== undefined) continue;
         }
@@ -136,18 +138,21 @@ export function createSteadyTables(
   };
 }
 
-/** The runs of steady queries that show whether an attempt had the right answers. Attempts on the same generation share them. */
+/** The run of each steady query in a call of `read`. It shows whether an expected answer was right. Attempts on the same generation share it. */
 type Checks = Map<string, QueryAnswer>;
 
 interface Attempt {
   readonly abort: AbortController;
   isOutdated: boolean;
   readonly checks: Checks;
-  /** Whether the attempt goes on with expected answers. */
+  /** Whether the attempt uses expected answers. */
   readonly expects: boolean;
 }
 
-/** Resolves with the expected answer if there is one, otherwise with that of `ask`. Aborts the attempt if the two differ. */
+/**
+ * If the checks already have a run of the query, resolves with its answer. Otherwise calls `ask`, and resolves with the expected answer if there is
+ * one, or else with that of `ask`. Aborts the attempt if the answer of `ask` differs from the expected answer.
+ */
 function likelyAnswer(
   expected: ExpectedAnswers<Awaited<QueryAnswer>>,
   question: string,
@@ -167,7 +172,7 @@ function likelyAnswer(
     return answer;
   });
   if (likely === undefined) return learned;
-  // `read` throws the error of `asked`.
+  // `read` waits for `asked`, and throws its error.
   learned.catch(() => attempt.abort.abort());
   return Promise.resolve(likely);
 }

@@ -5,7 +5,7 @@ import type { Analytics } from '@weir/ports/analytics';
 import { eventually } from '@weir/testkit/eventually';
 
 describe('answers to expect', () => {
-  test('an answer is expected after it came twice in a row, and no longer after another one', () => {
+  test('an answer is expected after it came twice in a row, and no longer after a different answer', () => {
     const expected = createExpectedAnswers<string>((text) => text);
     const after = (answer: string) => {
       expected.learn('q', answer);
@@ -23,7 +23,7 @@ describe('answers to expect', () => {
     expect(expected.learn('q', 'b')).toBe(false);
   });
 
-  test('an answer without a text is never expected, and the former one neither', () => {
+  test('an answer without a text is never expected, and removes the answer before it', () => {
     const expected = createExpectedAnswers<string>((text) => (text === 'large' ? undefined : text));
     const after = (answer: string) => {
       expected.learn('q', answer);
@@ -58,7 +58,7 @@ describe('reads with a steady query', () => {
     return { tables: createSteadyTables(analytics, Date.now), request };
   }
 
-  /** Tables whose queries the test answers at the wanted moment, in any order. */
+  /** Tables whose queries wait until the test answers them. The test can answer them in any order. */
   function openTables(generations: () => number = () => 0) {
     const open: { query: string; answer(value: number | Error): void; signal: AbortSignal | undefined }[] = [];
     const { tables, request } = tablesOf(
@@ -71,7 +71,7 @@ describe('reads with a steady query', () => {
         }),
       generations,
     );
-    /** The report: the number of the facts, and the answer of its statement. */
+    /** Runs a report. Resolves with the value of the facts, and the answer of the report's statement. */
     const read = () =>
       tables.read(async ({ steadyQuery, userQuery }) => {
         const facts = (await steadyQuery?.('facts', {}))?.rows[0]?.value;
@@ -107,7 +107,7 @@ describe('reads with a steady query', () => {
     expect(open).toEqual([]);
   });
 
-  test('a new answer cancels the report, and it is made again with this answer, which is asked only once', async () => {
+  test('new facts cancel the report, and it runs again with these facts without reading them again', async () => {
     const { read, asked, readInTurn, open } = openTables();
     await readInTurn(1);
     await readInTurn(1);
@@ -121,7 +121,7 @@ describe('reads with a steady query', () => {
     await readInTurn(2);
   });
 
-  test('a report that ended before the new answer is made again too', async () => {
+  test('a report whose statement ended before the new answer also runs again', async () => {
     const { read, asked, readInTurn } = openTables();
     await readInTurn(1);
     await readInTurn(1);
@@ -132,7 +132,7 @@ describe('reads with a steady query', () => {
     expect(await reading).toEqual([2, 20]);
   });
 
-  test('an answer that cannot be checked is not given', async () => {
+  test('a report fails if the check of its facts fails', async () => {
     const { read, asked, readInTurn } = openTables();
     await readInTurn(1);
     await readInTurn(1);
@@ -143,7 +143,7 @@ describe('reads with a steady query', () => {
     await expect(reading).rejects.toThrow('of the check');
   });
 
-  test('an error of the report counts if the expected answer was right', async () => {
+  test('a report fails with the error of its statement if the expected answer was right', async () => {
     const { read, asked, readInTurn } = openTables();
     await readInTurn(1);
     await readInTurn(1);
@@ -154,14 +154,14 @@ describe('reads with a steady query', () => {
     await expect(reading).rejects.toThrow('of the report');
   });
 
-  test('an answer of other tables is not expected', async () => {
+  test('an answer from one generation is not expected in the next generation', async () => {
     let generation = 0;
     const { readInTurn, read, asked } = openTables(() => generation);
     await readInTurn(1);
     await readInTurn(1);
     generation = 1;
     const reading = read();
-    // The first attempt is of the former generation, which the tables still know.
+    // `read` begins with the generation that it read last, so the first attempt still expects the answer of the former generation.
     (await asked('report 1')).answer(10);
     (await asked('facts')).answer(1);
     const facts = await asked('facts');
@@ -170,7 +170,7 @@ describe('reads with a steady query', () => {
     expect(await reading).toEqual([2, 20]);
   });
 
-  test('each report that began with an old answer is made again, also if another report has learned the new one', async () => {
+  test('each report that began with an old answer runs again, even if another report has already read the new one', async () => {
     const { read, asked, readInTurn, open } = openTables();
     await readInTurn(1);
     await readInTurn(1);
@@ -188,7 +188,7 @@ describe('reads with a steady query', () => {
     expect(open).toEqual([]);
   });
 
-  test('an error of a check of other tables does not count', async () => {
+  test('the error of a check is ignored if the tables were exchanged during the check', async () => {
     let generation = 0;
     const { read, asked, readInTurn } = openTables(() => generation);
     await readInTurn(1);
@@ -202,10 +202,10 @@ describe('reads with a steady query', () => {
     expect(await reading).toEqual([1, 10]);
   });
 
-  test('work with many new answers begins again only once', async () => {
+  test('work with many new answers runs again only once', async () => {
     let value = 1;
     const { tables, request } = tablesOf(async (query, signal) => {
-      // The answers of the facts come before that of the report.
+      // The queries for facts are answered before the query of the report.
       if (query === 'report') await new Promise(setImmediate);
       signal?.throwIfAborted();
       return { columns: [], rows: [{ value }] };
@@ -244,7 +244,7 @@ describe('reads with a steady query', () => {
     expect(other?.aborted).toBe(true);
   });
 
-  test('work without a request makes no signal from one that lives as long as the process', async () => {
+  test('work without a request does not call AbortSignal.any, which would keep signals in memory', async () => {
     const { tables } = tablesOf(async () => ({ columns: [], rows: [] }));
     const any = jest.spyOn(AbortSignal, 'any');
     await tables.read(async ({ steadyQuery }) => steadyQuery?.('facts', {}));

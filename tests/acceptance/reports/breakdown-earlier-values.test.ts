@@ -12,7 +12,7 @@ interface Breakdown {
   readonly explain: { readonly statements: readonly { readonly params: Readonly<Record<string, unknown>> }[] };
 }
 
-/** More values than the earlier period may have (`EARLIER_VALUES_MAX`) if both statements of a comparison run at the same time. */
+/** More than `EARLIER_VALUES_MAX`: a second statement for the earlier period then selects its values by hash. */
 const VALUES = 1_050;
 
 test.each([
@@ -24,7 +24,8 @@ test.each([
     `192.0.${Math.floor(nth / 250)}.${nth % 250} - - [${day}/May/2026:10:05:03 +0000] "GET /?utm_content=${nameOf(nth)} HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0"`;
   const nameOf = (nth: number) => `c${String(nth).padStart(4, '0')}`;
   const earlier = Array.from({ length: values }, (_, nth) => line(10, nth));
-  // The last value of the earlier period is beyond the first 1,001 by name, and the one after it is not in that period.
+  // The requested period has two values: the last value of the earlier period, and one that the earlier period does not have. With 1,050 values, the
+  // first of the two is not among the first 1,001 values by name.
   const present = [values - 1, values].map((nth) => line(11, nth));
   await importText(client, site, [...earlier, ...present].join('\n'));
   const query = 'from=2026-05-11&to=2026-05-11&compare=previous_period&dimension=utm_content&explain=1';

@@ -5,7 +5,7 @@ it('counts the values of equal answers', () => {
   expect(compareAnswers(answer(), answer())).toEqual({ values: 4, differences: [] });
 });
 
-it('finds other values, missing values, other orders and other types', () => {
+it('finds different values, missing values, a different order and different types', () => {
   expect(compareAnswers({ visits: 3 }, { visits: 4 })).toEqual({ values: 1, differences: ['/visits: 3 and 4'] });
   expect(compareAnswers({ visits: 3 }, {}).differences).toEqual(['/visits: 3 and undefined']);
   expect(compareAnswers([1], [1, 2])).toEqual({ values: 2, differences: ['/1: undefined and 2'] });

@@ -1,5 +1,5 @@
 export interface Compared {
-  /** The number of values (texts, numbers, null and so on) that were compared. A value that only one side has counts too. */
+  /** The number of values (texts, numbers, null and so on) that were compared. A value that only one of the two answers has counts too. */
   readonly values: number;
   /** For each difference: where it is, and both values. */
   readonly differences: readonly string[];

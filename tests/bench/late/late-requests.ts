@@ -1,6 +1,6 @@
 import { COLUMN_DIMENSION_NAMES } from '@weir/control/reports/dimensions';
 
-/** A request for a report: `path` is the rest of its URL after the site. */
+/** A request for a report: `path` is the part of its URL after the site. */
 export interface LateRequest {
   readonly report: string;
   readonly period: string;
@@ -8,7 +8,7 @@ export interface LateRequest {
 }
 
 const DAY_MS = 24 * 3600_000;
-/** The periods `24h` and `7d` end so long before the end of the traffic: neither at midnight nor at a full hour. */
+/** The time from the end of the periods `24h` and `7d` to the end of the traffic. These periods begin and end between two full hours. */
 const BEFORE_END_MS = 14 * 3600_000 + 43 * 60_000;
 export const LATE_PERIODS = ['24h', '7d', '30d'] as const;
 
@@ -29,7 +29,7 @@ const REPORTS: readonly (readonly [name: string, call: string, query: string])[]
   ['stats of an exit page', 'stats', filter('exit:is:/')],
   ['stats of two filters', 'stats', `${filter('device:is:mobile')}&${filter('channel:is:Email')}`],
   ['stats of visitors of a page', 'stats', filter('viewed_page:is:/section-1/page-1')],
-  // A breakdown by event has no lines, because all hits are page views.
+  // A breakdown by event has no rows, because all hits are page views.
   ...COLUMN_DIMENSION_NAMES.filter((name) => name !== 'event').map(
     (name) =>
       [
@@ -50,7 +50,7 @@ const REPORTS: readonly (readonly [name: string, call: string, query: string])[]
   ['cohorts', 'cohorts', 'interval=day'],
 ];
 
-/** The requests to compare. The periods are fixed, so that both Weirs answer about the same time. `only`: the names of the reports. */
+/** The requests to compare. The periods are fixed, so that both Weirs report on the same time. `only`: the names of the reports. Undefined: all. */
 export function lateRequests(endMs: number, only: readonly string[] | undefined): readonly LateRequest[] {
   const toMs = endMs - BEFORE_END_MS;
   const moments = (days: number): string =>

@@ -44,7 +44,7 @@ it('writes the same lines in two orders: by time, and with late lines', () => {
   expect(Math.max(...overtaken.lags)).toBeLessThanOrEqual(LATE_HOURS_MAX * HOUR_MS);
 });
 
-it('counts the visits of people: page views of one address without a pause of 30 minutes', () => {
+it('counts the visits of people: page views of one address without a pause of more than 30 minutes', () => {
   const last = new Map<string, number>();
   let visits = 0;
   let pageviews = 0;

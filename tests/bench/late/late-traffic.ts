@@ -9,7 +9,7 @@ export interface LateTraffic {
   /** The page views and the visits of people. The other rows are from bots. */
   readonly pageviews: number;
   readonly visits: number;
-  /** The number of page views that are late in the second order. */
+  /** The number of rows that `writeLate` delays. */
   readonly late: number;
   /** The first millisecond after the last day, in Unix milliseconds. */
   readonly endMs: number;
@@ -33,8 +33,8 @@ export const PAGES_MAX = 170;
 const DAY_SECONDS = 86_400;
 const IDLE_SECONDS = 1_800;
 /**
- * No visit has page views in the last half hour of a day: a cookieless visit over midnight UTC can become two visits if its page views arrive in
- * another order (docs/decisions/0012).
+ * The last second of a day with page views. The last half hour has none, so that no visit continues over midnight UTC: such a cookieless visit can
+ * become two visits if its page views arrive in another order (docs/decisions/0012).
  */
 const LAST_SECOND = DAY_SECONDS - IDLE_SECONDS - 1;
 const PATHS = 5_000;
@@ -66,7 +66,7 @@ const LINKS: readonly (readonly [referrer: string, query: string])[] = [
   ['-', '?utm_source=newsletter&utm_medium=email&utm_campaign='],
   ['https://www.google.com/', '?utm_source=google&utm_medium=cpc&utm_term=lamp&utm_content=b&utm_campaign='],
 ];
-/** First octets of addresses of many countries. */
+/** First octets of IP addresses in many countries. */
 const NETWORKS = [
   ...[2, 5, 8, 12, 17, 24, 31, 37, 41, 46, 49, 58, 61, 66, 71, 77, 80, 82, 85, 88, 91, 93, 95, 103, 109, 115, 121, 133],
   ...[139, 144, 151, 158, 163, 177, 181, 186, 189, 190, 194, 200, 201, 210, 217, 218],
@@ -82,13 +82,13 @@ export function createLateTraffic({ rows, seed, endMs }: LateTrafficTask): LateT
   const at = new Uint32Array(rows);
   const who = new Uint32Array(rows);
   const page = new Uint32Array(rows);
-  /** The page before in the same visit, or `PATHS` plus a link for the first page. */
+  /** The previous page of the same visit. For the first page of a visit: `PATHS` plus an index of `LINKS`. */
   const before = new Uint32Array(rows);
   let count = 0;
   let pageviews = 0;
   let visits = 0;
 
-  /** Adds the visits of a visitor on one day. Each of them begins more than 30 minutes after the end of the one before. */
+  /** Adds the visits of a visitor on one day. Each visit begins more than 30 minutes after the end of the previous visit. */
   function addDay(visitor: number, dayStart: number): void {
     let second = below(LAST_SECOND);
     do {
@@ -161,7 +161,7 @@ const isBot = (visitor: number): boolean => visitor % BOT_OF === 0;
 const agentOf = (visitor: number): string => (isBot(visitor) ? BOT : (AGENTS[visitor % AGENTS.length] ?? ''));
 const pathOf = (page: number): string => (page === 0 ? '/' : `/section-${page % 40}/page-${page}`);
 
-/** Each visitor has another address, as long as there are fewer than 2.8 million visitors. */
+/** Each visitor has a different address, as long as there are fewer than 2.8 million visitors. */
 function addressOf(visitor: number): string {
   const rest = Math.floor(visitor / NETWORKS.length);
   return `${NETWORKS[visitor % NETWORKS.length]}.${rest % 256}.${(rest >> 8) % 256}.${1 + (visitor % 250)}`;

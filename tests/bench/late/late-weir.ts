@@ -9,14 +9,15 @@ const SITE = 'late';
 const STORED_WITHIN_MS = 1_800_000;
 const BUILT_WITHIN_MS = 600_000;
 
-/** What is stored after the input. */
+/** What Weir has stored after the import. */
 export interface Stored {
-  /** The seconds from the start of `weir import` to its end, and until all rows can be queried. */
+  /** The seconds from the start of `weir import` to its end. */
   readonly importSeconds: number;
+  /** The seconds from the start of `weir import` until all rows can be queried. */
   readonly storedSeconds: number;
-  /** The rows whose hits moved or joined sessions of rows that were stored before. */
+  /** The rows of people whose hits moved or joined sessions of rows that were stored before. */
   readonly moving: number;
-  /** The rows without a valid stamp (docs/glossary.md): reports compute their visits. */
+  /** The rows of people without a valid stamp (docs/glossary.md). Reports compute the visits of these rows. */
   readonly computed: number;
 }
 
@@ -29,11 +30,11 @@ export interface LateWeir {
   fill(file: string, rows: number): Promise<Stored>;
   /** The number of days whose slots (docs/glossary.md) are built. */
   builtDays(): Promise<number>;
-  /** Stops and starts Weir. Control then builds the slots of all closed days. Resolves when `days` days are built. */
+  /** Stops and starts Weir. Control then builds the slots of all closed days, if the site is large enough. Resolves when `days` days are built. */
   restart(days: number): Promise<void>;
-  /** Asks a report. `path`: the rest of its URL after the site. Resolves with the answer and the time it took. */
+  /** Requests a report. `path`: the part of its URL after the site. Resolves with the answer, and the time of the request in milliseconds. */
   ask(path: string): Promise<{ readonly data: unknown; readonly ms: number }>;
-  /** Hashes of all visits, for each day: equal if all visits have the same times, pages and attributes. */
+  /** Sums and hashes of all visits, for each day. They are equal if all visits have the same times, pages and attributes. */
   visits(): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -70,7 +71,7 @@ export async function startLateWeir(programs: Programs, dataDir: string): Promis
       // The visitor ID of an imported hit depends on the day of its receipt (docs/api.md, Cookieless mode).
       const days = await number(`SELECT uniqExact(toDate(received_at)) FROM records WHERE site_id = {site:String}`);
       if (days !== 1)
-        throw new Error('midnight UTC was during the input: the numbers cannot be compared, run it again');
+        throw new Error('the import continued over midnight UTC, so its numbers cannot be compared: run it again');
       const count = (where: string): Promise<number> =>
         number(`SELECT count() FROM records WHERE site_id = {site:String} AND bot = '' AND ${where}`);
       const found: Stored = {

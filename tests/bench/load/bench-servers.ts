@@ -22,7 +22,7 @@ export function startWholeWeir(programs: Programs): Promise<Server> {
   return startMain(programs, []);
 }
 
-/** Starts every role in one process with the data of a folder, as `npm start` does. The server has no key, because only a first start prints one. */
+/** Starts every role in one process with the data of a folder, as `npm start` does. The result has no key: Weir prints it only at its first start. */
 export async function startWeirIn(programs: Programs, dataDir: string): Promise<Omit<Server, 'key'>> {
   const program = startIn(programs, [], dataDir);
   return asServer(program, await portWhenReady(program), '');

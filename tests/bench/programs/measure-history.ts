@@ -6,11 +6,11 @@ import { createReportAsker, type ReportAsker } from '../reports/ask-report.ts';
 import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
 
 export interface HistoryTask {
-  /** Two filled folders. The traffic of the first one is the end of the traffic of the second one. */
+  /** Two filled folders. The traffic in the first folder is the last part of the traffic in the second folder. */
   readonly folders: readonly [short: string, long: string];
   readonly rounds: number;
   readonly only: readonly string[] | undefined;
-  /** The shortest period is the first one. */
+  /** The longest period is the last one. */
   readonly periods: readonly string[];
   /** The maximum time to wait until the load of the machine is low. */
   readonly quietSeconds: number;
@@ -52,7 +52,7 @@ async function open(folder: string, { clickhouseEntry: entry, migrationsDir }: H
   };
 }
 
-/** Asks each report of both histories in turns, so that a slow phase of the machine affects both. The first round is not counted. */
+/** Requests each report on both histories in turn, so that a slow phase of the machine affects both. The first round is not counted. */
 async function main(task: HistoryTask): Promise<HistoryFigures> {
   const [short, long] = [await open(task.folders[0], task), await open(task.folders[1], task)];
   const quiet = await untilQuiet(task.quietSeconds);
@@ -83,7 +83,7 @@ async function main(task: HistoryTask): Promise<HistoryFigures> {
   return { quiet, reports };
 }
 
-/** The short history does not have the earlier period of a comparison of the longest period. */
+/** Leaves out comparisons of the longest period, because the short history does not contain all of their earlier period. */
 function isInShort({ period, query }: ReportRequest, { periods }: HistoryTask): boolean {
   return periods.includes(period) && !(period === periods.at(-1) && query.includes('compare='));
 }

@@ -50,7 +50,7 @@ export interface ReportsFigures {
   /** The columns of `records`. Empty if the tables are kept: reading the sizes of columns would write all parts again. */
   readonly columns: readonly { readonly name: string; readonly bytes: number }[];
   readonly reports: readonly ReportFigures[];
-  /** The times of the first report of a process, which knows no facts of its period, by period in milliseconds. Empty if no report is measured. */
+  /** The times of the first report of a process in milliseconds, by period. This report waits for its facts. Empty if no report is measured. */
   readonly firstMs: readonly { readonly period: string; readonly ms: readonly number[] }[];
 }
 

@@ -24,7 +24,7 @@ export interface ReportAsker {
   ask(request: ReportRequest, nowMs: number): Promise<void>;
 }
 
-/** The reports of one asker share what the requests to one process with the role control share. */
+/** The reports of one asker share answers of statements, as the requests to one process with the role control do. */
 export function createReportAsker(analytics: Analytics): ReportAsker {
   const tables = createSteadyTables(analytics, Date.now);
   return {

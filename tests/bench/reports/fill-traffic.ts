@@ -9,7 +9,7 @@ export interface TrafficTask {
   readonly rows: number;
   readonly seed: number;
   readonly endMs: number;
-  /** Only this last part of the traffic is inserted. Default: 1, all of it. */
+  /** The part of the traffic that is inserted, counted from its end: 0.1 is the last tenth. The default is 1: all of it. */
   readonly part?: number;
 }
 

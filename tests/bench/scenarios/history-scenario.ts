@@ -11,13 +11,13 @@ const SEED = 1;
 const END = '2026-10-31T12:00:00Z';
 const PERIODS = ['24h', '7d', '30d'];
 const REPORTS = ['stats', 'page', 'entry', 'source', 'country', 'event', 'property:plan'];
-/** The short history is this part of the long one. It is longer than the longest period, but does not have all of the period before it. */
+/** The short history is this part of the long one. It contains the longest period, but only a part of the earlier period of a comparison. */
 const PART = 0.1;
 const RATIO_MAX = 1.2;
 
 export const history: Scenario = {
   name: 'history',
-  about: 'time of the same report with ten times the history before its period',
+  about: 'times of the same reports on a site with a long history, and on a site with only the last tenth of it',
   rounds: 10,
   onlyByName: 'it fills all tables first, which takes minutes (one million rows) to an hour',
   run,
@@ -40,7 +40,7 @@ async function run({ programs, rounds, rows, reports, folder, quietSeconds, note
     writeFileSync(mark, JSON.stringify(await programs.measure<number>('fill-tables', task)));
     return own;
   };
-  // The scenario `reports` fills the same rows, and can have left its tables there.
+  // The scenario `reports` fills the same rows. If it has kept its tables in this folder, they are used.
   const ofReports = join(parent, `reports-${wanted}`);
   note(`${wanted} rows, and the last ${PART * 100} % of them`);
   const task: HistoryTask = {
@@ -76,7 +76,7 @@ async function run({ programs, rounds, rows, reports, folder, quietSeconds, note
       },
     ],
     notes: [
-      `Both sites have the traffic of the scenario reports until ${END}: the long history a year with about ${showNumber(wanted, 0)} rows, the short one its last ${PART * 100} %. It does not have the earlier period of a comparison of 30 days, so this report is left out. The reports alternate between the two, each in an embedded ClickHouse of its own. A ratio is that of two reports of the same round.`,
+      `Both sites have the traffic of the scenario reports until ${END}: the long history is a year with about ${showNumber(wanted, 0)} rows, and the short history is its last ${PART * 100} %. The short history does not contain all of the earlier period of a comparison of 30 days, so these comparisons are left out. Each site has its own embedded ClickHouse, and each report runs on both sites in turn. In each round, the time with the long history is divided by that with the short history. The ratio is the geometric mean of all rounds.`,
       `Before the reports, ${found.quiet}.`,
     ],
   };

@@ -12,7 +12,7 @@ const ROWS_DEFAULT = 1_000_000;
 const SEED = 1;
 const DAY_MS = 24 * 3600_000;
 const RATIO_MAX = 2;
-/** Control builds slots (docs/glossary.md) only for sites with at least this many rows of people, and only for days that began so long ago. */
+/** Control builds slots (docs/glossary.md) only for sites with at least this many rows of people, and only for days at least so many days ago. */
 const BUILT_ROWS_MIN = 100_000;
 const BUILT_AFTER_DAYS = 4;
 const DIFFERENCES_SHOWN = 5;
@@ -25,14 +25,14 @@ export const late: Scenario = {
   run,
 };
 
-/** The times of a report in milliseconds, one for each round. The first round is in `first`, and nowhere else. */
+/** The times of a report in milliseconds, one for each counted round. `first` has both times of the first round, which is not counted. */
 interface Timed extends LateRequest {
   readonly ordered: number[];
   readonly late: number[];
   readonly first: number[];
 }
 
-/** The answers and times while reports read the same tables. */
+/** The comparison and the times of the reports in one state of the tables, with or without slots. */
 interface State {
   readonly name: string;
   readonly reports: readonly Timed[];
@@ -87,14 +87,15 @@ async function run(bench: Bench): Promise<Findings> {
   }
 }
 
-/** Asks each report of both Weirs in turn, and compares the answers of the first round. */
+/** Requests each report from both Weirs in turn, and compares the answers of the first round. */
 async function measure(
   { rounds, reports: only, quietSeconds, note }: Bench,
   [ordered, disordered]: readonly [LateWeir, LateWeir],
   { endMs }: LateTraffic,
 ): Promise<State> {
   const built = [await ordered.builtDays(), await disordered.builtDays()] as const;
-  if (built[0] !== built[1]) throw new Error(`the slots of ${built.join(' and ')} days are built`);
+  if (built[0] !== built[1])
+    throw new Error(`the two Weirs have slots of different numbers of days: ${built.join(' and ')}`);
   const name = built[0] === 0 ? 'without slots' : `with slots of ${built[0]} days`;
   const quiet = await untilQuiet(quietSeconds);
   note(quiet);
@@ -189,10 +190,10 @@ function findingsOf(
       ...states.map((state) => ratioTarget(size, state)),
     ],
     notes: [
-      `Two Weirs, each with all roles in one process and an empty data folder, import an access log with \`weir import\`. Both logs have the same lines. In the first log, they are in the order of their times. In the second log, 5 % of the lines (a random choice) come later than their time, by a random time of up to ${LATE_HOURS_MAX} h, after the lines of the meantime. The visitors are cookieless, so Weir computes visitors and visits. Weir reads both logs as fast as it can, so no state expires between a visit and its late rows.`,
-      `The traffic has ${showNumber(traffic.visits, 0)} visits of people, of 1 to ${PAGES_MAX} pages, and ends at the last midnight UTC, ${TRAFFIC_DAYS} days after its start. No visit continues over midnight UTC: such a cookieless visit can become two visits if its rows come in another order (decision 12).`,
-      `All values of all answers are compared. Also compared: the visits of each day in \`sessions\` (their number, sums, and a hash of their columns except IDs), and the totals with those of the generator. ${differing.length === 0 ? 'There are no differences.' : `The first differences: ${differing.slice(0, DIFFERENCES_SHOWN).join('; ')}.`}`,
-      'Times are those of requests to the admin API, one at a time. Both Weirs run, and each report is asked of both in turn, the first Weir alternating. A ratio is the median of the ratios of all rounds; the first round is not counted, and has its own column.',
+      `Two Weirs, each with all roles in one process and an empty data folder, import an access log with \`weir import\`. Both logs have the same lines. In the first log, the lines are in the order of their times. In the second log, 5 % of the lines (a random choice) are late, each by a random time of up to ${LATE_HOURS_MAX} h. A late line keeps its time, but its place in the log is that of the later time. The visitors are cookieless, so Weir computes visitors and visits. Weir reads both logs as fast as it can, so no state expires between a visit and its late rows.`,
+      `The traffic has ${showNumber(traffic.visits, 0)} visits of people, each with 1 to ${PAGES_MAX} page views. It ends at the last midnight UTC, ${TRAFFIC_DAYS} days after its start. No visit continues over midnight UTC: such a cookieless visit can become two visits if its rows come in another order (decision 12).`,
+      `All values of the answers of the first round are compared. The visits of each day in \`sessions\` are compared too: their number, sums, and a hash of their columns without IDs. The totals of both Weirs are compared with those of the generator. ${differing.length === 0 ? 'There are no differences.' : `The first differences: ${differing.slice(0, DIFFERENCES_SHOWN).join('; ')}.`}`,
+      'The times are those of requests to the admin API, one at a time. Both Weirs run at the same time. Each report is requested from both in turn, and the order alternates. In each round, the time of the late hits is divided by that of the hits in order. The ratio of a report is the median of its rounds. The first round is not counted. It has its own columns.',
       ...states.map(({ name, quiet }) => `Before the reports ${name}, ${quiet}.`),
     ],
   };

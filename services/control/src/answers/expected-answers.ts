@@ -1,11 +1,14 @@
 /**
- * The last answers of questions (texts). If a question got the same answer twice in a row, a caller can go on with this answer while the question is
- * asked again, and begin again if the new answer differs.
+ * Remembers the last answer to each question. A question is a text. If the last two answers to a question were equal, a caller can use this answer
+ * at once, and ask the question again at the same time. If the new answer differs, the caller must repeat its work with the new answer.
  */
 export interface ExpectedAnswers<Answer> {
-  /** The answer to expect. Undefined if the question did not get the same answer twice in a row. */
+  /** The last answer, if it equals the answer before it. Otherwise undefined. */
   of(question: string): Answer | undefined;
-  /** Remembers a new answer. Returns whether it equals `expected`, the answer that the caller went on with. */
+  /**
+   * Remembers a new answer. `expected`: the answer that the caller has used. Returns true if the new answer equals `expected`. Returns false without
+   * `expected`, and for an answer that is too large to be remembered.
+   */
   learn(question: string, answer: Answer, expected?: Answer): boolean;
 }
 
@@ -17,7 +20,7 @@ interface Known<Answer> {
   readonly isSteady: boolean;
 }
 
-/** `textOf`: a text that two answers have in common if they are equal. Undefined if the answer is too large to be remembered. */
+/** `textOf` returns a text that is the same only for equal answers. It returns undefined for an answer that is too large to be remembered. */
 export function createExpectedAnswers<Answer>(textOf: (answer: Answer) => string | undefined): ExpectedAnswers<Answer> {
   const known = new Map<string, Known<Answer>>();
   return {
@@ -33,7 +36,7 @@ export function createExpectedAnswers<Answer>(textOf: (answer: Answer) => string
       known.set(question, { answer, text, isSteady: before?.text === text });
       // The first key of a Map is the one that was set the longest time ago.
       if (known.size > QUESTIONS_MAX) known.delete(known.keys().next().value as string);
-      // The last answer does not show this: another caller can have learned the new answer since this caller began.
+      // Compares with `expected`, not with the last answer, because another call of `learn` may already have stored the new answer.
       return expected !== undefined && text === textOf(expected);
     },
   };

@@ -66,8 +66,8 @@ export async function breakdownReport(
 }
 
 /**
- * If the earlier period of a comparison can have more values than this, its statement waits for the values of the requested period, and counts only
- * these. Otherwise both statements run at the same time.
+ * The statements for both periods of a comparison run at the same time, unless the dimension has `hasManyValues`. If the earlier period has at most
+ * this many values, its first statement returns all of them. Otherwise, a later statement counts only the values that are in the answer.
  */
 const EARLIER_VALUES_MAX = 1_000;
 

@@ -23,7 +23,7 @@ export interface Dimension {
   readonly listsEmpty: boolean;
   /** True if only rows of bots have a value. */
   readonly isOfBots?: boolean;
-  /** True if a site usually has thousands of values. */
+  /** True if a site often has thousands of values of this dimension. */
   readonly hasManyValues?: boolean;
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;

@@ -34,8 +34,9 @@ export interface ReportQueue<Answer> {
 export const SHARED_MS = 1_000;
 /**
  * The largest number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
- * some of them. A report runs up to three statements at once, and `stats` or `breakdown` with a comparison up to six. Two of
- * each three take only some milliseconds: they search for long visits, and read the facts of the period again.
+ * some of them. A report runs up to three statements at once: its own, the search for long visits, and the check of the facts of its period
+ * (`steadyQuery`). The last two take only some milliseconds. `stats` or `breakdown` with a comparison runs up to six statements: three for each
+ * period.
  */
 export const RUNNING_MAX = 4;
 const WAITING_MAX = 256;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => under.opened.close());
 
-test('reports that are requested together after a late hit all include it, although the facts were the same for long', async () => {
+test('after a late hit, all reports that are requested at the same time include it, even if the facts were the same before', async () => {
   const { opened, context, insert } = under;
   const hit = (visit: string, at: number) => ({ visitor_id: visit, session_id: visit, pathname: '/', timestamp: at });
   await insert(

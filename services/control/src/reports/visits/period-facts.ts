@@ -58,8 +58,8 @@ const UNUSUAL: readonly string[] = [
 
 /**
  * One statement reads all facts, because each statement takes some milliseconds. Reports on the same hours share its answer if they ask at the same
- * time, as the reports of a dashboard do, and do not wait for it if it is usually the same (`steadyQuery`). `properties`: the names of the custom
- * properties that the report uses. The answer then has only builds of days on which the slots can answer this report.
+ * time, as the reports of a dashboard do. If the last two answers were equal, a report begins before the next answer (`steadyQuery`). `properties`:
+ * the names of the custom properties that the report uses. The answer then has only builds of days on which the slots can answer this report.
  */
 export async function readPeriodFacts(
   { siteId, period }: Pick<AskedScope, 'siteId' | 'period'>,
