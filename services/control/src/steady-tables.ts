@@ -3,6 +3,7 @@ import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import { createExpectedAnswers, type ExpectedAnswers } from './answers/expected-answers.ts';
 import { createJoinedWork, createSharedWork, type SharedAnswer } from './answers/joined-work.ts';
+import { rowsText } from './answers/rows-text.ts';
 import type { RequestContext } from './http/request-context.ts';
 
 export type ReadableTables = Pick<Analytics, 'select' | 'userQuery' | 'highestRawOffset'>;
@@ -177,9 +178,8 @@ function likelyAnswer(
   return Promise.resolve(likely);
 }
 
-/** Sorted, because the rows of a UNION come in random order. */
 function textOfRows({ rows }: Awaited<QueryAnswer>): string | undefined {
-  return rows.length > ROWS_KEPT_MAX ? undefined : JSON.stringify(rows.map((row) => JSON.stringify(row)).sort());
+  return rows.length > ROWS_KEPT_MAX ? undefined : rowsText(rows);
 }
 
 async function settled<T>(work: Promise<T>): Promise<{ readonly value: T } | { readonly error: unknown }> {

@@ -1,3 +1,4 @@
+import { rowsText } from '../../answers/rows-text.ts';
 import type { ReportTables } from '../../steady-tables.ts';
 import {
   buildsFor,
@@ -80,6 +81,5 @@ export async function readPeriodFacts(
     return Number(row.late) > 0 ? [dayFact({ ...row, kind: 'flag' })] : [];
   });
   const isShared = !days.some(({ kind }) => kind === 'expired' || kind === 'unstamped');
-  // Sorted, because the rows of a UNION come in random order.
-  return { days, version: isShared ? JSON.stringify(rows.map((row) => JSON.stringify(row)).sort()) : undefined };
+  return { days, version: isShared ? rowsText(rows) : undefined };
 }
