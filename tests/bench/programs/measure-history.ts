@@ -1,11 +1,9 @@
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
-import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
-import { createLogger } from '@weir/runtime/logger';
 import { untilQuiet } from '../report/quiet-machine.ts';
 import { createReportAsker, type ReportAsker } from '../reports/ask-report.ts';
+import { openTables, type TablesTask } from '../reports/open-tables.ts';
 import { type ReportRequest, reportRequests } from '../reports/report-requests.ts';
 
-export interface HistoryTask {
+export interface HistoryTask extends Omit<TablesTask, 'folder'> {
   /** Two filled folders. The traffic in the first folder is the last part of the traffic in the second folder. */
   readonly folders: readonly [short: string, long: string];
   readonly rounds: number;
@@ -15,8 +13,6 @@ export interface HistoryTask {
   /** The maximum time to wait until the load of the machine is low. */
   readonly quietSeconds: number;
   readonly endMs: number;
-  readonly clickhouseEntry: string;
-  readonly migrationsDir: string;
 }
 
 export interface HistoryFigures {
@@ -37,19 +33,9 @@ interface Opened {
   close(): Promise<void>;
 }
 
-async function open(folder: string, { clickhouseEntry: entry, migrationsDir }: HistoryTask): Promise<Opened> {
-  const engine = await startEmbeddedClickhouse({ dataDir: folder, entry, logger: createLogger('error') });
-  await engine.ready();
-  const { url, username, password } = engine;
-  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir });
-  await analytics.migrate();
-  return {
-    asker: createReportAsker(analytics),
-    async close() {
-      await analytics.close();
-      await engine.close();
-    },
-  };
+async function open(folder: string, task: HistoryTask): Promise<Opened> {
+  const { analytics, close } = await openTables({ ...task, folder });
+  return { asker: createReportAsker(analytics), close };
 }
 
 /** Requests each report on both histories in turn, so that a slow phase of the machine affects both. The first round is not counted. */

@@ -1,19 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
 import { isDependencyError } from '@weir/domain/errors';
-import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
+import type { EmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
-import { createLogger } from '@weir/runtime/logger';
 import { untilQuiet } from '../report/quiet-machine.ts';
 import { createReportAsker } from '../reports/ask-report.ts';
 import { buildSlots, fillTraffic, untilMerged } from '../reports/fill-traffic.ts';
-import { PERIODS, type ReportRequest, reportRequests } from '../reports/report-requests.ts';
+import { openTables, type TablesTask } from '../reports/open-tables.ts';
+import { FIRST_REPORT, PERIODS, type ReportRequest, reportRequests } from '../reports/report-requests.ts';
 import { cpuMicrosOfProcess } from './enriched-log.ts';
 
-export interface ReportsTask {
-  readonly folder: string;
+export interface ReportsTask extends TablesTask {
   /** Whether the tables stay in `folder`. If the folder already has tables, they are used again. */
   readonly keepsTables: boolean;
   readonly rows: number;
@@ -24,8 +22,6 @@ export interface ReportsTask {
   /** The maximum time to wait, after the inserts, until the load of the machine is low. */
   readonly quietSeconds: number;
   readonly endMs: number;
-  readonly clickhouseEntry: string;
-  readonly migrationsDir: string;
 }
 
 export interface ReportFigures extends ReportRequest {
@@ -54,20 +50,13 @@ export interface ReportsFigures {
   readonly firstMs: readonly { readonly period: string; readonly ms: readonly number[] }[];
 }
 
-/** The report that is measured as the first one of a process. */
-const FIRST_REPORT = 'source';
 const FIRST_ROUNDS = 5;
 const POLL_MS = 10;
 const REFUSED_CHARS_MAX = 60;
 const note = (text: string): void => console.error(`bench: reports: ${text}`);
 
 async function main(task: ReportsTask): Promise<ReportsFigures> {
-  const logger = createLogger('error');
-  const engine = await startEmbeddedClickhouse({ dataDir: task.folder, entry: task.clickhouseEntry, logger });
-  await engine.ready();
-  const { url, username, password } = engine;
-  const analytics = openClickhouseAnalytics({ url, username, password, migrationsDir: task.migrationsDir });
-  await analytics.migrate();
+  const { engine, analytics, close } = await openTables(task);
 
   const filled = join(task.folder, 'filled.json');
   if (!existsSync(filled)) writeFileSync(filled, JSON.stringify(await fill(analytics, engine, task)));
@@ -79,8 +68,7 @@ async function main(task: ReportsTask): Promise<ReportsFigures> {
   const reports = await measureReports(analytics, task);
   const firstMs = reports.length === 0 ? [] : await measureFirst(analytics, task);
   const columns = task.keepsTables ? [] : await columnBytes(analytics);
-  await analytics.close();
-  await engine.close();
+  await close();
   return { ...filling, quiet, tables, columns, reports, firstMs };
 }
 

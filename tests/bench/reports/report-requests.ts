@@ -17,6 +17,8 @@ export const VARIANTS: readonly (readonly [name: string, query: string])[] = [
   ['2 filters', '&filter=country:is:US,DE&filter=source:is:Google'],
   ['with comparison', '&compare=previous_period'],
 ];
+/** The report that is measured as the first one of a process. */
+export const FIRST_REPORT = 'source';
 export const REPORTS: readonly string[] = ['stats', ...COLUMN_DIMENSION_NAMES, 'property:plan', 'property:item.sku'];
 
 /** The requests to measure. `only`: the names of the reports. If it is undefined, all reports are measured. */

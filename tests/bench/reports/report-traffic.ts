@@ -10,6 +10,9 @@ export interface Traffic {
 }
 
 export const TRAFFIC_SITE = 'bench';
+/** The seed and the end of the traffic in the scenarios `reports` and `history`, which can use the same tables. */
+export const TRAFFIC_SEED = 1;
+export const TRAFFIC_END = '2026-10-31T12:00:00Z';
 const TRAFFIC_DAYS = 365;
 const DAY_MS = 24 * 3600_000;
 const PATHS = 50_000;

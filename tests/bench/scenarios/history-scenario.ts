@@ -4,11 +4,10 @@ import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import type { FillTask } from '../programs/fill-tables.ts';
 import type { HistoryFigure, HistoryFigures, HistoryTask } from '../programs/measure-history.ts';
 import { intervalOf, showInterval, showNumber, spreadOf } from '../report/spread.ts';
+import { TRAFFIC_END, TRAFFIC_SEED } from '../reports/report-traffic.ts';
 import type { Bench, Findings, Scenario } from './scenario.ts';
 
 const ROWS_DEFAULT = 10_000_000;
-const SEED = 1;
-const END = '2026-10-31T12:00:00Z';
 const PERIODS = ['24h', '7d', '30d'];
 const REPORTS = ['stats', 'page', 'entry', 'source', 'country', 'event', 'property:plan'];
 /** The short history is this part of the long one. It contains the longest period, but only a part of the earlier period of a comparison. */
@@ -27,7 +26,7 @@ async function run({ programs, rounds, rows, reports, folder, quietSeconds, note
   const wanted = rows?.[0] ?? ROWS_DEFAULT;
   const parent = folder ?? programs.newFolder();
   const fixed = {
-    endMs: Date.parse(END),
+    endMs: Date.parse(TRAFFIC_END),
     clickhouseEntry: programs.path('clickhouse-server'),
     migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
   };
@@ -36,7 +35,7 @@ async function run({ programs, rounds, rows, reports, folder, quietSeconds, note
     mkdirSync(own, { recursive: true });
     const mark = join(own, 'filled.json');
     if (existsSync(mark)) return own;
-    const task: FillTask = { ...fixed, folder: own, rows: wanted, seed: SEED, part };
+    const task: FillTask = { ...fixed, folder: own, rows: wanted, seed: TRAFFIC_SEED, part };
     writeFileSync(mark, JSON.stringify(await programs.measure<number>('fill-tables', task)));
     return own;
   };
@@ -76,7 +75,7 @@ async function run({ programs, rounds, rows, reports, folder, quietSeconds, note
       },
     ],
     notes: [
-      `Both sites have the traffic of the scenario reports until ${END}: the long history is a year with about ${showNumber(wanted, 0)} rows, and the short history is its last ${PART * 100} %. The short history does not contain all of the earlier period of a comparison of 30 days, so these comparisons are left out. Each site has its own embedded ClickHouse, and each report runs on both sites in turn. In each round, the time with the long history is divided by that with the short history. The ratio is the geometric mean of all rounds.`,
+      `Both sites have the traffic of the scenario reports until ${TRAFFIC_END}: the long history is a year with about ${showNumber(wanted, 0)} rows, and the short history is its last ${PART * 100} %. The short history does not contain all of the earlier period of a comparison of 30 days, so these comparisons are left out. Each site has its own embedded ClickHouse, and each report runs on both sites in turn. In each round, the time with the long history is divided by that with the short history. The ratio is the geometric mean of all rounds.`,
       `Before the reports, ${found.quiet}.`,
     ],
   };

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { CLOSED_AFTER_DAYS } from '@weir/control/visit-slots/built-run';
+import { SITE_ROWS_MIN } from '@weir/control/visit-slots/days-to-build';
 import { type Compared, compareAnswers } from '../late/compare-answers.ts';
 import { LATE_PERIODS, type LateRequest, lateRequests } from '../late/late-requests.ts';
 import { createLateTraffic, LATE_HOURS_MAX, type LateTraffic, PAGES_MAX, TRAFFIC_DAYS } from '../late/late-traffic.ts';
@@ -12,9 +14,6 @@ const ROWS_DEFAULT = 1_000_000;
 const SEED = 1;
 const DAY_MS = 24 * 3600_000;
 const RATIO_MAX = 2;
-/** Control builds slots (docs/glossary.md) only for sites with at least this many rows of people, and only for days at least so many days ago. */
-const BUILT_ROWS_MIN = 100_000;
-const BUILT_AFTER_DAYS = 4;
 const DIFFERENCES_SHOWN = 5;
 
 export const late: Scenario = {
@@ -71,7 +70,7 @@ async function run(bench: Bench): Promise<Findings> {
     const visits = compareAnswers(await ordered.visits(), await late.visits(), 'visits');
     const generated = await compareGenerated(pair, traffic);
     const states = [await measure(bench, pair, traffic)];
-    const days = traffic.pageviews < BUILT_ROWS_MIN ? 0 : TRAFFIC_DAYS - BUILT_AFTER_DAYS + 1;
+    const days = traffic.pageviews < SITE_ROWS_MIN ? 0 : TRAFFIC_DAYS - CLOSED_AFTER_DAYS + 1;
     if ((await ordered.builtDays()) < days) {
       await Promise.all(pair.map((weir) => weir.restart(days)));
       states.push(await measure(bench, pair, traffic));

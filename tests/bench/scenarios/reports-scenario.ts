@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
 import type { ReportFigures, ReportsFigures, ReportsTask } from '../programs/measure-reports.ts';
 import { showNumber } from '../report/spread.ts';
-import { PERIODS, REPORTS, VARIANTS } from '../reports/report-requests.ts';
+import { FIRST_REPORT, PERIODS, REPORTS, VARIANTS } from '../reports/report-requests.ts';
+import { TRAFFIC_END, TRAFFIC_SEED } from '../reports/report-traffic.ts';
 import type { Bench, Findings, Scenario, Table, Target } from './scenario.ts';
 
 const ROWS_DEFAULT = 1_000_000;
-const SEED = 1;
-const END = '2026-10-31T12:00:00Z';
 const MIB = 1024 ** 2;
 /** The target for the bytes of one event in all tables together. */
 const EVENT_BYTES_MAX = 60;
@@ -44,9 +43,9 @@ async function run(bench: Bench): Promise<Findings> {
       rows: wanted,
       rounds,
       only,
-      seed: SEED,
+      seed: TRAFFIC_SEED,
       quietSeconds,
-      endMs: Date.parse(END),
+      endMs: Date.parse(TRAFFIC_END),
       clickhouseEntry: programs.path('clickhouse-server'),
       migrationsDir: join(PROJECT_ROOT, 'schemas/clickhouse'),
     };
@@ -67,7 +66,7 @@ async function run(bench: Bench): Promise<Findings> {
     targets: found.filter(({ reports }) => reports.length > 0).flatMap(targetsOf),
     notes: [
       ...(only === undefined ? [] : [`Only these reports were measured: ${only.join(', ')}.`]),
-      `The traffic is SQL over \`numbers()\` with a seed (tests/bench/reports): one site for a year until ${END}, sessions of 1 to 170 hits, 50,000 paths of which few get most hits, events with properties, 3 % bots, half of the visitors cookieless and the others with four sessions each, 5 % of the rows up to 23 hours late, and identified visitors. It is inserted in chunks in the order of time, each with a token, so that all views are filled as by the writer. Then the slots of the days that are at least four days old are built.`,
+      `The traffic is SQL over \`numbers()\` with a seed (tests/bench/reports): one site for a year until ${TRAFFIC_END}, sessions of 1 to 170 hits, 50,000 paths of which few get most hits, events with properties, 3 % bots, half of the visitors cookieless and the others with four sessions each, 5 % of the rows up to 23 hours late, and identified visitors. It is inserted in chunks in the order of time, each with a token, so that all views are filled as by the writer. Then the slots of the days that are at least four days old are built.`,
       `Each report runs as for the admin API, but without HTTP, with embedded ClickHouse, and one at a time. Each report has a present time one second after that of the report before it, so that ClickHouse cannot use cached results again. As in a running process, a report begins with the facts that an earlier report on the period has read, and checks them (docs/decisions/0057). Reports also share the search for moved sessions for two minutes. The table "the first report of a process" shows times without earlier reports. One round is not counted, then ${rounds} are. p50 and p95 are the nearest ranks. The memory is the highest peak of one statement. It was read every 10 ms in the round that is not counted; "-" means that every statement ended before it was read. The bytes are uncompressed bytes that were read from tables. "refused": the report exceeded the limit of memory or time of a query.`,
       ...found.map((one) => `${sizeOf(one)}: before the reports, ${one.quiet}.`),
       'The CPU of the engine contains the SQL that generates the rows, and the merges until the tables are quiet. Two inserts run at once. The sizes of columns are those of `records` after each month was merged into one part with one file for each column.',
@@ -143,7 +142,7 @@ function firstTable(figures: ReportsFigures): Table {
     ],
     rows: [
       [
-        'source',
+        FIRST_REPORT,
         ...figures.firstMs.map(({ ms }) => `${showNumber(rank(ms, 0.5), 0)} / ${showNumber(rank(ms, 0.95), 0)}`),
       ],
     ],
