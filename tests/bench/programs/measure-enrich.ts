@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import { BATCH_RECORDS_MAX, startEnricher } from '@weir/enricher/enricher';
@@ -9,12 +10,15 @@ import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { ratiosByRound } from '../report/spread.ts';
+import { type Comparison, repeatUntilSteady } from '../report/steady-rounds.ts';
 import { assertStored } from './assert-stored.ts';
 import { caughtUp, cpuMicrosOf, type Engines, openEngines } from './bench-engines.ts';
 import { asStored, readTraffic } from './bench-traffic.ts';
 
 export interface EnrichTask {
   readonly folder: string;
+  /** The maximum number of rounds. */
   readonly rounds: number;
   readonly partitions: number;
   /** How many times the records of the access log are processed in each round. */
@@ -35,6 +39,8 @@ export interface EnrichFigures {
   readonly loop: readonly number[];
   /** CPU microseconds per record of the first pass in this process. */
   readonly firstPass: number;
+  /** `warm`, `newCaches` and `loop`, compared with `bare`. */
+  readonly comparisons: readonly Comparison[];
 }
 
 async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise<EnrichFigures> {
@@ -58,15 +64,24 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
 
   const figures = { bare: [] as number[], warm: [] as number[], newCaches: [] as number[], loop: [] as number[] };
   let loopRecords = 0;
-  for (let round = -1; round < rounds; round++) {
-    const own = round < 0 ? undefined : figures;
-    own?.bare.push(await perRecord(10, () => parseAndWrite(records, rows)));
-    own?.warm.push(await perRecord(10, () => pass(kept)));
-    own?.newCaches.push(await perRecord(3, () => pass(create())));
-    const loop = await runLoop(join(folder, `loop-${round}`), { partitions, copies, kept: geo });
-    loopRecords = loop.records;
-    own?.loop.push(loop.micros / loop.records);
-  }
+  const comparisons = (): readonly Comparison[] => [
+    { name: 'the enrichment', ratios: ratiosByRound(figures.warm, figures.bare) },
+    { name: 'the enrichment, with empty caches', ratios: ratiosByRound(figures.newCaches, figures.bare) },
+    { name: 'the enricher', ratios: ratiosByRound(figures.loop, figures.bare) },
+  ];
+  // One round that is not counted.
+  await runRound(-1);
+  await repeatUntilSteady({
+    roundsMax: rounds,
+    async measure(round) {
+      await runRound(round);
+      return `${Object.values(figures)
+        .map((micros) => micros.at(-1)?.toFixed(1))
+        .join(', ')} µs per record`;
+    },
+    comparisons,
+    note: (text) => console.error(`bench: enrich: ${text}`),
+  });
   await engines.close();
   geo.close();
   return {
@@ -75,7 +90,23 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
     loopRecords,
     ...figures,
     firstPass: firstPass / records.length,
+    comparisons: comparisons(),
   };
+
+  async function runRound(round: number): Promise<void> {
+    const bare = await perRecord(10, () => parseAndWrite(records, rows));
+    const warm = await perRecord(10, () => pass(kept));
+    const newCaches = await perRecord(3, () => pass(create()));
+    const loopFolder = join(folder, `loop-${round}`);
+    const loop = await runLoop(loopFolder, { partitions, copies, kept: geo });
+    rmSync(loopFolder, { recursive: true });
+    loopRecords = loop.records;
+    if (round < 0) return;
+    figures.bare.push(bare);
+    figures.warm.push(warm);
+    figures.newCaches.push(newCaches);
+    figures.loop.push(loop.micros / loop.records);
+  }
 
   async function perRecord(passes: number, work: () => unknown): Promise<number> {
     gc();

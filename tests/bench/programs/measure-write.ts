@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
@@ -6,6 +7,8 @@ import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { startWriter } from '@weir/writer/writer';
+import { ratiosByRound } from '../report/spread.ts';
+import { type Comparison, repeatUntilSteady } from '../report/steady-rounds.ts';
 import { caughtUp, type Engines } from './bench-engines.ts';
 import { readTraffic } from './bench-traffic.ts';
 import {
@@ -19,6 +22,7 @@ import {
 
 export interface WriteTask {
   readonly folder: string;
+  /** The maximum number of rounds. */
   readonly rounds: number;
   readonly partitions: number;
   /** The number of rows in each partition in one round. */
@@ -39,6 +43,9 @@ export interface WriteFigures {
   readonly bytes: number;
   readonly writer: Arm;
   readonly direct: Arm;
+  /** The writer compared with the direct inserts: their time, and the CPU of this process and of ClickHouse together. */
+  readonly time: Comparison;
+  readonly cpu: Comparison;
 }
 
 export interface Arm {
@@ -72,10 +79,31 @@ async function main(task: WriteTask): Promise<WriteFigures> {
   const direct: Arm = { seconds: [], own: [], engine: [], inserts: [] };
   const rows = partitions * rowsPerPartition;
   let bytes = 0;
-  for (let round = -1; round < rounds; round++) {
+  const cpuOf = ({ own, engine }: Arm): number[] => own.map((micros, round) => micros + (engine[round] ?? 0));
+  const time = (): Comparison => ({ name: 'time', ratios: ratiosByRound(writer.seconds, direct.seconds) });
+  const cpu = (): Comparison => ({ name: 'CPU', ratios: ratiosByRound(cpuOf(writer), cpuOf(direct)) });
+  // One round that is not counted.
+  await runRound(-1);
+  await repeatUntilSteady({
+    roundsMax: rounds,
+    async measure(round) {
+      await runRound(round);
+      const last = (arm: Arm): string => cpuOf(arm).at(-1)?.toFixed(1) ?? '';
+      return `CPU ${last(writer)} and ${last(direct)} µs per row`;
+    },
+    comparisons: () => [time(), cpu()],
+    note: (text) => console.error(`bench: write: ${text}`),
+  });
+  await analytics.close();
+  await clickhouse.close();
+  return { origin: traffic.origin, rows, bytes, writer, direct, time: time(), cpu: cpu() };
+
+  async function runRound(round: number): Promise<void> {
     const filling = { traffic, rows, partitions };
-    const engines = await fillEnrichedLog(join(folder, `log-${round}-writer`), filling);
-    const source = await fillEnrichedLog(join(folder, `log-${round}-direct`), filling);
+    const folders = ['writer', 'direct'].map((side) => join(folder, `log-${round}-${side}`));
+    const [ownFolder = '', directFolder = ''] = folders;
+    const engines = await fillEnrichedLog(ownFolder, filling);
+    const source = await fillEnrichedLog(directFolder, filling);
     const blocks = inMemory(await writeDirectBlocks(source, folder, task.rowsMax));
     await source.close();
     bytes = blocks.bytes;
@@ -87,10 +115,8 @@ async function main(task: WriteTask): Promise<WriteFigures> {
     // The order alternates, because inserts become slower as the tables grow.
     for (const arm of round % 2 === 0 ? arms : arms.reverse()) await arm();
     await engines.close();
+    for (const used of folders) rmSync(used, { recursive: true });
   }
-  await analytics.close();
-  await clickhouse.close();
-  return { origin: traffic.origin, rows, bytes, writer, direct };
 
   async function measured(arm: Arm | undefined, work: () => Promise<void>): Promise<void> {
     (globalThis as { gc?: () => void }).gc?.();

@@ -1,4 +1,4 @@
-import { intervalOf } from './spread.ts';
+import { intervalOf, ratioAtMost, showInterval } from './spread.ts';
 
 // The quantiles (97.5 %) are from a table of Student's t-distribution.
 test.each([
@@ -17,5 +17,15 @@ test.each([
 });
 
 test('three ratios have no interval', () => {
-  expect(intervalOf([0.5, 0.6, 0.5]).halfWidth).toBeNaN();
+  const interval = intervalOf([0.5, 0.5, 0.5]);
+  expect(interval.halfWidth).toBeNaN();
+  expect(showInterval(interval)).toBe('0.50 (no interval)');
+});
+
+test('the target of a ratio is met if the mean is at most the maximum', () => {
+  const found = intervalOf([0.5, 0.5, 0.5, 0.5]);
+  const target = { what: 'CPU', found: '0.50 (0.50-0.50) times' };
+  expect(ratioAtMost('CPU', found, 0.51)).toEqual({ ...target, wanted: '<= 0.51 times', met: true });
+  expect(ratioAtMost('CPU', found, 0.49)).toEqual({ ...target, wanted: '<= 0.49 times', met: false });
+  expect(ratioAtMost('CPU', intervalOf([]), 1)).toMatchObject({ met: false });
 });

@@ -14,9 +14,14 @@ export function spreadOf(figures: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** The ratios of two figures of the same round, so that a slow phase of the machine affects both figures. */
+/** The ratio of two figures of the same round, for each round. A slow phase of the machine affects both figures. */
+export function ratiosByRound(figures: readonly number[], beside: readonly number[]): readonly number[] {
+  return figures.map((figure, round) => figure / (beside[round] ?? Number.NaN));
+}
+
+/** The spread of `ratiosByRound`. */
 export function ratios(figures: readonly number[], beside: readonly number[]): Spread {
-  return spreadOf(figures.map((figure, round) => figure / (beside[round] ?? Number.NaN)));
+  return spreadOf(ratiosByRound(figures, beside));
 }
 
 /** The geometric mean of ratios, with its 95 % confidence interval. */
@@ -54,8 +59,9 @@ function studentsT(degrees: number): number {
 }
 
 /** Formats an interval as `0.57 (0.55-0.59)`: the mean and the 95 % confidence interval. */
-export function showInterval({ mean, low, high }: Interval): string {
-  return `${showNumber(mean, 2)} (${showNumber(low, 2)}-${showNumber(high, 2)})`;
+export function showInterval({ mean, low, high, halfWidth }: Interval): string {
+  const interval = Number.isNaN(halfWidth) ? 'no interval' : `${showNumber(low, 2)}-${showNumber(high, 2)}`;
+  return `${showNumber(mean, 2)} (${interval})`;
 }
 
 /** Formats a spread as `12.3 (11.9-14.0)`: the median, the lowest and the highest value. */
@@ -72,4 +78,12 @@ export const atMost = (what: string, found: number, max: number): Target => ({
   wanted: `<= ${max} ms`,
   found: `${showNumber(found, 0)} ms`,
   met: found <= max,
+});
+
+/** The target for a ratio: its mean is at most `max`. */
+export const ratioAtMost = (what: string, found: Interval, max: number): Target => ({
+  what,
+  wanted: `<= ${showNumber(max, 2)} times`,
+  found: `${showInterval(found)} times`,
+  met: found.mean <= max,
 });

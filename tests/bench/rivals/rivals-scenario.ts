@@ -1,15 +1,13 @@
 import { type BenchServices, servicesMissing, startBenchServices } from '../distributed/distributed-services.ts';
 import { loadText } from '../report/machine.ts';
-import { type Interval, intervalOf, showInterval, showSpread, spreadOf } from '../report/spread.ts';
-import type { Bench, Findings, Scenario, Target } from '../scenarios/scenario.ts';
+import { intervalOf, ratioAtMost, ratiosByRound, showInterval, showSpread, spreadOf } from '../report/spread.ts';
+import { type Comparison, precisionText, repeatUntilSteady } from '../report/steady-rounds.ts';
+import type { Bench, Findings, Scenario } from '../scenarios/scenario.ts';
 import { checkDuplicate, type RivalServer, sendAndCount, startAll } from './rival-servers.ts';
 
 const CONNECTIONS = [64, 400] as const;
 const REQUESTS = 6_000;
 const WARM_UP_REQUESTS = 12_000;
-const ROUNDS_MIN = 5;
-/** The rounds end when the 95 % interval of each ratio is within this share of the ratio, or after `--rounds`. */
-const HALF_WIDTH_MAX = 0.05;
 
 /** The targets: for each rival, the maximum ratio of Weir's CPU to that of the rival. */
 const TARGETS: readonly { readonly rival: string; readonly connections: number; readonly ratio: number }[] = [
@@ -64,14 +62,15 @@ async function measure(
       (server): Figures => ({ server, connections, micros: [], kafkaMicros: [], redisMicros: [], perSecond: [] }),
     ),
   );
-  for (let round = 0; round < rounds; round++) {
-    for (const figures of all) await addRound(figures, services);
-    const widths = all.filter(isRival).map((figures) => besideWeir(all, figures).halfWidth);
-    note(
-      `round ${round + 1}: ${all.map(({ micros }) => micros.at(-1)?.toFixed(0)).join(', ')} µs; widest interval ± ${(100 * Math.max(...widths)).toFixed(1)} %`,
-    );
-    if (round + 1 >= ROUNDS_MIN && widths.every((width) => width <= HALF_WIDTH_MAX)) break;
-  }
+  await repeatUntilSteady({
+    roundsMax: rounds,
+    async measure() {
+      for (const figures of all) await addRound(figures, services);
+      return `${all.map(({ micros }) => micros.at(-1)?.toFixed(0)).join(', ')} µs`;
+    },
+    comparisons: () => comparisonsOf(all),
+    note,
+  });
   return all;
 }
 
@@ -90,10 +89,16 @@ async function addRound(figures: Figures, services: BenchServices): Promise<void
 
 const isRival = ({ server }: Figures): boolean => server.name !== 'Weir';
 
-/** The mean ratio of Weir's CPU to that of a rival. Each round gives one ratio, with the same number of connections. */
-function besideWeir(all: readonly Figures[], { connections, micros }: Figures): Interval {
+const comparisonsOf = (all: readonly Figures[]): readonly Comparison[] =>
+  all.filter(isRival).map((figures) => besideWeir(all, figures));
+
+/** Weir's CPU compared with that of a rival. Each round gives one ratio, with the same number of connections. */
+function besideWeir(all: readonly Figures[], { server, connections, micros }: Figures): Comparison {
   const weir = all.find((figures) => !isRival(figures) && figures.connections === connections);
-  return intervalOf(micros.map((own, round) => (weir?.micros[round] ?? Number.NaN) / own));
+  return {
+    name: `${server.name} with ${connections} connections`,
+    ratios: ratiosByRound(weir?.micros ?? [], micros),
+  };
 }
 
 function findings(all: readonly Figures[]): Findings {
@@ -101,27 +106,17 @@ function findings(all: readonly Figures[]): Findings {
     figures.server.name,
     String(figures.connections),
     showSpread(spreadOf(figures.micros)),
-    isRival(figures) ? showInterval(besideWeir(all, figures)) : '',
+    isRival(figures) ? showInterval(intervalOf(besideWeir(all, figures).ratios)) : '',
     showSpread(spreadOf(figures.kafkaMicros)),
     showSpread(spreadOf(figures.redisMicros)),
     showSpread(spreadOf(figures.perSecond), 0),
   ]);
-  const targets = TARGETS.map(({ rival, connections, ratio }): Target => {
+  const targets = TARGETS.map(({ rival, connections, ratio }) => {
     const figures = all.find(({ server, connections: own }) => server.name === rival && own === connections);
-    const found = figures === undefined ? undefined : besideWeir(all, figures);
-    return {
-      what: `CPU of Weir compared with: ${rival}, ${connections} connections`,
-      wanted: `<= ${ratio.toFixed(2)} times`,
-      found: found === undefined ? '-' : `${showInterval(found)} times`,
-      met: (found?.mean ?? Number.NaN) <= ratio,
-    };
+    const what = `CPU of Weir compared with: ${rival}, ${connections} connections`;
+    return ratioAtMost(what, intervalOf(figures === undefined ? [] : besideWeir(all, figures).ratios), ratio);
   });
   const rounds = all[0]?.micros.length ?? 0;
-  const wide = all.filter((figures) => isRival(figures) && !(besideWeir(all, figures).halfWidth <= HALF_WIDTH_MAX));
-  const precision =
-    wide.length === 0
-      ? `The 95 % intervals of all ratios are within ± ${100 * HALF_WIDTH_MAX} %.`
-      : `After ${rounds} rounds, the 95 % intervals of these ratios were still wider than ± ${100 * HALF_WIDTH_MAX} %: ${wide.map(({ server, connections }) => `${server.name} with ${connections} connections`).join('; ')}.`;
   return {
     tables: [
       {
@@ -131,7 +126,7 @@ function findings(all: readonly Figures[]): Findings {
     ],
     targets,
     notes: [
-      `CPU (user and system, all threads) of each process divided by ${REQUESTS} server events with idempotency keys; median (min-max) of ${rounds} rounds. Each round measures every server with each number of connections. The ratio is the geometric mean of the ratios of the rounds, with its 95 % interval (Student's t). ${precision}`,
+      `CPU (user and system, all threads) of each process divided by ${REQUESTS} server events with idempotency keys; median (min-max) of ${rounds} rounds. Each round measures every server with each number of connections. ${precisionText(rounds, comparisonsOf(all))}`,
       `Kafka, Redis, the client and all servers share the cores of this machine. Load average after the rounds: ${loadText()}.`,
       'Each server checks an API key, counts a rate limit in Redis, validates the event with the same functions, claims the idempotency key in Redis, and answers after all in-sync replicas have the record. In each round, the number of records in the topic is compared with the number of answers 202. The second request with a key must get 200 and store nothing.',
       'The rivals are programs in `tests/bench/rivals`. They do not do everything that the gateway does: they do not encrypt the client IP, release no key after a failed append, have no metrics, no limit of waiting requests, and lose their protection against duplicates when they fail between the claim and the append. The expert pipeline handles no failure at all.',

@@ -1,5 +1,6 @@
 import type { EnrichFigures, EnrichTask } from '../programs/measure-enrich.ts';
-import { ratios, showNumber, showSpread, spreadOf } from '../report/spread.ts';
+import { intervalOf, showInterval, showNumber, showSpread, spreadOf } from '../report/spread.ts';
+import { type Comparison, precisionText } from '../report/steady-rounds.ts';
 import type { Bench, Findings, Scenario } from './scenario.ts';
 
 const STEP_PER_SECOND_MIN = 60_000;
@@ -10,18 +11,20 @@ const COPIES = 10;
 export const enrich: Scenario = {
   name: 'enrich',
   about: 'CPU per record of the enrichment alone and of the enricher with the event log, with a real access log',
-  rounds: 7,
+  rounds: 40,
   run,
 };
 
 async function run({ programs, rounds }: Bench): Promise<Findings> {
   const task: EnrichTask = { folder: programs.newFolder(), rounds, partitions: PARTITIONS, copies: COPIES };
   const figures = await programs.measure<EnrichFigures>('measure-enrich', task);
-  const row = (what: string, micros: readonly number[]): string[] => [
+  const [warm, newCaches, loop] = figures.comparisons;
+  const done = figures.bare.length;
+  const row = (what: string, micros: readonly number[], beside?: Comparison): string[] => [
     what,
     showSpread(spreadOf(micros), 2),
     showSpread(spreadOf(micros.map((one) => 1e6 / one)), 0),
-    showSpread(ratios(micros, figures.bare), 2),
+    beside === undefined ? '' : showInterval(intervalOf(beside.ratios)),
   ];
   const target = (what: string, micros: readonly number[], wanted: number) => {
     const perSecond = spreadOf(micros.map((one) => 1e6 / one));
@@ -38,9 +41,9 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
         head: ['what', 'CPU µs per record', 'records/s per core', 'compared with the baseline'],
         rows: [
           row('baseline: parse the record, write its row as JSON', figures.bare),
-          row('the enrichment: decode and run the steps, with filled caches', figures.warm),
-          row('the enrichment, with empty caches', figures.newCaches),
-          row('the enricher: read the log and the state, enrich, append durably, commit', figures.loop),
+          row('the enrichment: decode and run the steps, with filled caches', figures.warm, warm),
+          row('the enrichment, with empty caches', figures.newCaches, newCaches),
+          row('the enricher: read the log and the state, enrich, append durably, commit', figures.loop, loop),
           [
             'the enrichment, first round of the process (cold code, empty caches)',
             showNumber(figures.firstPass, 2),
@@ -59,7 +62,7 @@ async function run({ programs, rounds }: Bench): Promise<Findings> {
       figures.origin === 'real'
         ? `Traffic: the ${figures.records} page views of the file apache_logs of elastic/examples, as hits of an import.`
         : `Traffic: WEIR_TEST_ACCESS_LOG is not set, so ${figures.records} page views of a generated log of the same shape are used. It has 4 user agents instead of hundreds.`,
-      `CPU (user and system time of all threads, including LMDB's, from getrusage) per record; ${rounds} rounds after one round that is not counted. Each round runs all variants in turn. "Empty caches": each round starts with empty caches of user agents, locations, URLs and referrers.`,
+      `CPU (user and system time of all threads, including LMDB's, from getrusage) per record; ${done} rounds after one round that is not counted. Each round runs all variants in turn. ${precisionText(done, figures.comparisons)} "Empty caches": each round starts with empty caches of user agents, locations, URLs and referrers.`,
       `The enricher: startEnricher with LMDB, ${PARTITIONS} partitions, ${figures.loopRecords} records per round in a new folder and with empty caches. The traffic of the log is repeated ${COPIES} times.`,
     ],
   };

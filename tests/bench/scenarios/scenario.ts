@@ -4,7 +4,7 @@ import type { Programs } from '../build-programs.ts';
 export interface Scenario {
   readonly name: string;
   readonly about: string;
-  /** The number of rounds if `--rounds` is not given. */
+  /** The number of rounds if `--rounds` is not given. It is the maximum for scenarios that use `repeatUntilSteady`. */
   readonly rounds: number;
   /** Why the scenario runs only if the command line names it. */
   readonly onlyByName?: string;
@@ -15,6 +15,7 @@ export interface Scenario {
 
 export interface Bench {
   readonly programs: Programs;
+  /** The number of rounds, or the maximum for scenarios that use `repeatUntilSteady`. */
   readonly rounds: number;
   /** The number of records to process, for example of a backlog or a replay. If it is undefined, the scenario uses its own number. */
   readonly records: number | undefined;
