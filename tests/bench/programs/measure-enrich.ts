@@ -65,7 +65,7 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   const figures = { bare: [] as number[], warm: [] as number[], newCaches: [] as number[], loop: [] as number[] };
   let loopRecords = 0;
   const comparisons = (): readonly Comparison[] => [
-    { name: 'the enrichment', ratios: ratiosByRound(figures.warm, figures.bare) },
+    { name: 'the enrichment, with filled caches', ratios: ratiosByRound(figures.warm, figures.bare) },
     { name: 'the enrichment, with empty caches', ratios: ratiosByRound(figures.newCaches, figures.bare) },
     { name: 'the enricher', ratios: ratiosByRound(figures.loop, figures.bare) },
   ];
