@@ -1,11 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import type { RequestMaker } from './load-requests.ts';
+import { startSchedule } from './send-schedule.ts';
 
 export interface OpenLoadTask {
   readonly port: number;
   readonly perSecond: number;
   readonly status: number;
   readonly make: RequestMaker;
+  /** Sends each request within microseconds of its planned time, and keeps one core busy. Default: false, up to about 1 ms late. */
+  readonly precise?: boolean;
 }
 
 export interface OpenLoad {
@@ -23,18 +26,15 @@ export interface OpenLoad {
 
 /** The maximum number of connections, and therefore of requests without an answer. If more are needed, the server is stuck. */
 const CONNECTIONS_MAX = 512;
-const TICK_MS = 1;
 
 /**
  * Sends requests at a fixed rate and does not wait for earlier answers (open loop). Therefore a slow answer does not hide the waiting time of the
  * requests behind it. Each connection carries one request at a time.
  */
-export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): OpenLoad {
-  const startedAt = performance.now();
+export function startOpenLoad({ port, perSecond, status, make, precise = false }: OpenLoadTask): OpenLoad {
   let idle: Socket[] = [];
   const all = new Set<Socket>();
   let latencies: number[] = [];
-  let planned = 0;
   let answered = 0;
   let failure: Error | undefined;
   let reject: (reason: Error) => void = () => undefined;
@@ -44,19 +44,19 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
   // `stop` rejects with the same error, so a caller may ignore `failed`.
   failed.catch(() => undefined);
   const fail = (reason: Error): void => {
+    schedule.stop();
     failure ??= reason;
     reject(failure);
   };
 
   /** `isRepeat`: the request is sent again, because the server closed its reused connection without an answer. */
-  function send(n: number, isRepeat = false): void {
+  function send(n: number, plannedAt: number, isRepeat = false): void {
     const reused = isRepeat ? undefined : idle.pop();
     const socket = reused ?? newSocket();
-    const plannedAt = startedAt + (n * 1000) / perSecond;
     let answer = '';
     const lose = (): void => {
       if (failure !== undefined) return;
-      if (reused !== undefined && answer === '') send(n, true);
+      if (reused !== undefined && answer === '') send(n, plannedAt, true);
       else fail(new Error('the server closed a connection before it answered'));
     };
     const receive = (chunk: Buffer): void => {
@@ -89,14 +89,13 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
     return socket;
   }
 
-  const timer = setInterval(() => {
-    const due = Math.floor(((performance.now() - startedAt) * perSecond) / 1000);
+  const schedule = startSchedule({ perSecond, precise, clock: () => performance.now() }, (n, plannedAt) => {
     try {
-      for (; planned < due && failure === undefined; planned++) send(planned);
+      send(n, plannedAt);
     } catch (error) {
       fail(error as Error);
     }
-  }, TICK_MS);
+  });
 
   return {
     takeLatencies() {
@@ -107,8 +106,9 @@ export function startOpenLoad({ port, perSecond, status, make }: OpenLoadTask): 
     answered: () => answered,
     failed,
     async stop() {
-      clearInterval(timer);
-      while (answered < planned && failure === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+      schedule.stop();
+      while (answered < schedule.sent() && failure === undefined)
+        await new Promise((resolve) => setTimeout(resolve, 10));
       for (const socket of all) socket.destroy();
       if (failure !== undefined) throw failure;
     },

@@ -57,7 +57,7 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
     note,
   });
   const batchRecords = await meanBatch(weir);
-  const latency = await gatewayLatency(weir, Math.min(rounds, LATENCY_WINDOWS_MAX));
+  const latency = await gatewayLatency(weir, bare, Math.min(rounds, LATENCY_WINDOWS_MAX));
   for (const server of servers) await server.stop();
 
   const ratios = comparisons().map((comparison) => intervalOf(comparison.ratios));
