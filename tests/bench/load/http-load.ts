@@ -10,6 +10,8 @@ export interface LoadTask {
 }
 
 export interface LoadResult {
+  /** The time of the first request, as a value of `performance.now()`. */
+  readonly startedAtMs: number;
   readonly seconds: number;
   /** The latency of each request, in ascending order. */
   readonly latenciesMs: Float64Array;
@@ -24,7 +26,7 @@ export async function sendLoad(task: LoadTask): Promise<LoadResult> {
   const latenciesMs = new Float64Array(task.requests);
   let sent = 0;
   const sockets = await Promise.all(Array.from({ length: task.connections }, () => open(task.port)));
-  const startedAt = performance.now();
+  const startedAtMs = performance.now();
   try {
     await Promise.all(
       sockets.map((socket) => keepAsking(socket, task, () => (sent < task.requests ? sent++ : undefined), latenciesMs)),
@@ -32,7 +34,8 @@ export async function sendLoad(task: LoadTask): Promise<LoadResult> {
   } finally {
     for (const socket of sockets) socket.destroy();
   }
-  return { seconds: (performance.now() - startedAt) / 1000, latenciesMs: latenciesMs.sort() };
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  return { startedAtMs, seconds, latenciesMs: latenciesMs.sort() };
 }
 
 export function percentile(rising: Float64Array, share: number): number {

@@ -11,3 +11,11 @@ export function loadText(): string {
   const [one = 0, five = 0] = loadavg();
   return `${one.toFixed(1)} (1 min), ${five.toFixed(1)} (5 min)`;
 }
+
+/**
+ * The time in milliseconds that all cores together were busy since the machine started, with any process. The difference of two values, divided by
+ * the time between them, is the number of busy cores.
+ */
+export function busyCoreMs(): number {
+  return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0);
+}

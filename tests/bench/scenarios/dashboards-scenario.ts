@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { refreshPause } from '../../../packages/dashboard/src/api/refresh-pause.ts';
 import { type FilledWeir, startFilledWeir } from '../load/filled-weir.ts';
 import { percentile } from '../load/http-load.ts';
-import { AGENT, pageviewsOf } from '../load/load-requests.ts';
+import { pageviewsOf } from '../load/load-requests.ts';
 import { startOpenLoad } from '../load/open-load.ts';
+import { probeVisibility } from '../load/visibility-probe.ts';
 import { untilQuiet } from '../report/quiet-machine.ts';
 import { atMost, showNumber } from '../report/spread.ts';
 import { TRAFFIC_SITE } from '../reports/report-traffic.ts';
@@ -81,7 +82,12 @@ async function run(bench: Bench): Promise<Findings> {
     const open = Array.from({ length: DASHBOARDS }, (_, nth) =>
       openDashboard(weir, nth, () => figures, closing.signal),
     );
-    const clients = Promise.all([...open, probe(weir, () => figures, closing.signal)]);
+    const probe = probeVisibility({
+      ...{ client: weir.client, siteId: TRAFFIC_SITE, everyMs: PROBE_EVERY_MS, pollMs: POLL_MS },
+      list: () => figures.visible,
+      stop: closing.signal,
+    });
+    const clients = Promise.all([...open, probe]);
     // If a client or the load fails, the promise of `measure` rejects immediately.
     const measure = (ms: number): Promise<unknown> => Promise.race([pause(ms), clients, load.failed]);
     await measure(OPENING_MS);
@@ -132,29 +138,6 @@ async function openDashboard(weir: FilledWeir, nth: number, figures: () => Figur
       }
     }),
   );
-}
-
-/** Sends pageviews with different paths. Measures for each how long it takes until SQL finds it. */
-async function probe({ client }: FilledWeir, figures: () => Figures, stop: AbortSignal): Promise<void> {
-  const query = `SELECT count() FROM records WHERE site_id = {site:String} AND outcome = 'row'
-  AND toStartOfHour(timestamp) >= toStartOfHour(now() - INTERVAL 1 HOUR) AND pathname = {path:String}`;
-  for (let nth = 0; !stop.aborted; nth++) {
-    const path = `/probe-${process.pid}-${nth}`;
-    const body = {
-      site_id: TRAFFIC_SITE,
-      type: 'pageview',
-      visitor_id: `probe-${nth}`,
-      session_id: `probe-${nth}`,
-      url: `https://www.example.com${path}`,
-    };
-    const answer = await client.collect(body, { 'user-agent': AGENT });
-    if (answer.status !== 204) throw new Error(`a pageview was answered with ${answer.status} ${answer.text}`);
-    const own = figures();
-    const answeredAt = performance.now();
-    while ((await client.number(query, { site: TRAFFIC_SITE, path })) === 0) await pause(POLL_MS);
-    own.visible.push(performance.now() - answeredAt);
-    await wait(PROBE_EVERY_MS, stop);
-  }
 }
 
 const wait = (ms: number, stop: AbortSignal): Promise<unknown> =>
