@@ -16,16 +16,16 @@ import { type FileLock, lockFile } from './file-lock.ts';
 const WAIT_FOR_OTHER_MS = 5_000;
 
 /** Each release that changes a format in the data folder adds 1. Changes of the column list (records-columns.ts) do not count here. */
-const FORMATS = 1;
-/** The version of the column list (records-columns.ts) that format 1 has. */
-const COLUMNS_OF_FORMAT_1 = 2;
+const FORMATS = 2;
+/** The version of the column list (records-columns.ts) that format 2 has. */
+const COLUMNS_OF_FORMAT_2 = 2;
 
 /**
  * One version number for the formats of all files in the data folder: event log, state, claims (docs/glossary.md) and tables. A change that older
  * releases cannot read must raise FORMATS, so that they refuse the folder and do not damage it (docs/operations.md, "Upgrade and downgrade"). A
  * new version of the column list raises DATA_FORMAT automatically, because older releases cannot read its records.
  */
-export const DATA_FORMAT = FORMATS + RECORDS_COLUMNS_VERSION - COLUMNS_OF_FORMAT_1;
+export const DATA_FORMAT = FORMATS + RECORDS_COLUMNS_VERSION - COLUMNS_OF_FORMAT_2;
 
 /** A folder in the data folder, which exists while a backup is restored into it. */
 export const RESTORE_PART = 'restore.part';

@@ -1,3 +1,4 @@
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { DependencyError } from '@weir/domain/errors';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { compressSync, uncompressSync } from 'lz4-napi';
@@ -21,44 +22,65 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 const RECORD_HEAD_BYTES = 6;
 
 /**
- * The first 4 bytes of a compressed entry. In an uncompressed entry, they are the length of the first value, which is never this number. In a
- * compressed entry, they are followed by the length of the uncompressed entry (4 bytes) and an LZ4 block.
+ * The first 4 bytes of a compressed entry say how it is compressed. In an uncompressed entry, they are the length of the first value, which is never
+ * one of these numbers. In a compressed entry, they are followed by the length of the uncompressed entry (4 bytes) and the compressed bytes.
  */
-const COMPRESSED = 0xffffffff;
+const LZ4 = 0xffffffff;
+const BROTLI = 0xfffffffe;
 const MARK_BYTES = 4;
 const COMPRESSED_HEAD_BYTES = 8;
 /** Smaller entries are not compressed: they contain too few records for a good compression. */
 const COMPRESS_FROM_BYTES = 2048;
+/** From this size on, entries are compressed with Brotli. It needs a third less space than LZ4, but for small entries several times its CPU time. */
+const BROTLI_FROM_BYTES = 16 * 1024;
+/** Quality 1 is the fastest one that encodes frequent bytes in fewer bits. The window is as large as the largest entry. */
+const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 };
 
 /** Compresses an entry if that makes it smaller. `EntryReader` reads compressed and uncompressed entries. */
 export function packEntry(entry: Buffer): Buffer {
   if (entry.length < COMPRESS_FROM_BYTES) return entry;
-  const block = compress(entry);
-  if (block === undefined) return entry;
-  if (block.length + MARK_BYTES >= entry.length) return entry;
-  // `allocUnsafeSlow` gives the buffer its own ArrayBuffer, so that a thread can transfer it to another thread.
-  const packed = Buffer.allocUnsafeSlow(MARK_BYTES + block.length);
-  packed.writeUInt32LE(COMPRESSED, 0);
-  packed.set(block, MARK_BYTES);
-  return packed;
+  const packed = compress(entry);
+  return packed === undefined || packed.length >= entry.length ? entry : packed;
 }
 
 /** Returns undefined if the library fails. Must not throw: LMDB would then commit only a part of the transaction. */
 function compress(entry: Buffer): Buffer | undefined {
   try {
-    return compressSync(entry);
+    if (entry.length < BROTLI_FROM_BYTES) return withMark(LZ4, compressSync(entry));
+    const length = Buffer.alloc(COMPRESSED_HEAD_BYTES - MARK_BYTES);
+    length.writeUInt32LE(entry.length);
+    return withMark(BROTLI, length, brotliCompressSync(entry, { params: BROTLI_PARAMS, chunkSize: entry.length }));
   } catch {
     return undefined;
   }
 }
 
+function withMark(mark: number, ...parts: readonly Buffer[]): Buffer {
+  // `allocUnsafeSlow` gives the buffer its own ArrayBuffer, so that a thread can transfer it to another thread.
+  const entry = Buffer.allocUnsafeSlow(MARK_BYTES + parts.reduce((sum, { length }) => sum + length, 0));
+  let at = entry.writeUInt32LE(mark, 0);
+  for (const part of parts) {
+    entry.set(part, at);
+    at += part.length;
+  }
+  return entry;
+}
+
 function unpackEntry(key: EntryKey, stored: Buffer): Buffer {
-  if (stored.length < COMPRESSED_HEAD_BYTES || stored.readUInt32LE(0) !== COMPRESSED) return stored;
+  const mark = stored.length < COMPRESSED_HEAD_BYTES ? undefined : stored.readUInt32LE(0);
+  if (mark !== LZ4 && mark !== BROTLI) return stored;
+  const length = stored.readUInt32LE(MARK_BYTES);
   let cause: unknown;
   try {
-    const entry = uncompressSync(stored.subarray(MARK_BYTES));
-    // If the block is incomplete, the library does not throw: it returns the part that it could read.
-    if (entry.length === stored.readUInt32LE(MARK_BYTES)) return entry;
+    const entry =
+      mark === LZ4
+        ? uncompressSync(stored.subarray(MARK_BYTES))
+        : brotliDecompressSync(stored.subarray(COMPRESSED_HEAD_BYTES), {
+            chunkSize: Math.min(length, ENTRY_BYTES_MAX),
+            maxOutputLength: length,
+          });
+    // If a block of LZ4 is incomplete, the library does not throw: it returns the part that it could read.
+    if (entry.length === length) return entry;
   } catch (error) {
     cause = error;
   }

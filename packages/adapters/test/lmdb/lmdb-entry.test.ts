@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { compressSync } from 'lz4-napi';
 import {
   type EntryKey,
   EntryReader,
@@ -45,10 +46,11 @@ test.each([1, 10, 500])('an entry with %i similar records is read back, compress
   expect(stored.length < entry.length / 3).toBe(count > 1);
 });
 
-test('a compressed entry is read from an offset in the middle', () => {
-  const values = similar(50);
-  const records = readAll(packEntry(entryOf(values)), 50, 149);
-  expect(records).toEqual([{ offset: 149, value: values[49]?.toString('latin1'), site: 'demo' }]);
+test.each([10, 500])('a compressed entry of %i records is read from an offset in the middle', (count) => {
+  const values = similar(count);
+  const last = 99 + count;
+  const records = readAll(packEntry(entryOf(values)), count, last);
+  expect(records).toEqual([{ offset: last, value: values.at(-1)?.toString('latin1'), site: 'demo' }]);
 });
 
 test('an entry that compression does not make smaller is stored as it is', () => {
@@ -56,12 +58,32 @@ test('an entry that compression does not make smaller is stored as it is', () =>
   expect(packEntry(entry)).toBe(entry);
 });
 
-test('a damaged compressed entry is an error, and not another record', () => {
-  const stored = packEntry(entryOf(similar(50)));
+test('a larger entry is compressed better', () => {
+  const random = (count: number): number => {
+    const values = Array.from({ length: count }, () => Buffer.from(`{"event_id":"${randomUUID()}"}`));
+    return packEntry(entryOf(values)).length / count;
+  };
+  // A random UUID has 122 bits. As hexadecimal digits and hyphens, which LZ4 does not make shorter, it needs 36 bytes.
+  expect(random(100)).toBeGreaterThan(36);
+  expect(random(1000)).toBeLessThan(30);
+});
+
+test('an entry that was compressed with LZ4, as all were before Brotli, is read', () => {
+  const entry = entryOf(similar(500));
+  const stored = Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0xff]), compressSync(entry)]);
+  expect(readAll(stored, 500)).toEqual(readAll(entry, 500));
+});
+
+test.each([10, 500])('a damaged compressed entry of %i records is an error, and not another record', (count) => {
+  const stored = packEntry(entryOf(similar(count)));
   const wrongLength = Buffer.from(stored);
   wrongLength.writeUInt32LE(0x7fffffff, 4);
-  for (const damaged of [stored.subarray(0, stored.length / 2), wrongLength]) {
-    expect(() => new EntryReader(keyOf(50), damaged)).toThrow(expect.objectContaining({ code: 'event_log_damaged' }));
+  const noLength = Buffer.from(stored);
+  noLength.writeUInt32LE(0, 4);
+  for (const damaged of [stored.subarray(0, stored.length / 2), wrongLength, noLength]) {
+    expect(() => new EntryReader(keyOf(count), damaged)).toThrow(
+      expect.objectContaining({ code: 'event_log_damaged' }),
+    );
   }
 });
 
