@@ -4,7 +4,7 @@ import type { Model, ModelVisit } from './model-rows.ts';
 import { compareNumbers, compareTexts, leftOut, type Selected, select, visitorsOf } from './model-select.ts';
 import { dimensionValue, isOfVisit, LISTS_EMPTY, visitValue } from './model-values.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan, shownTimes } from './report-model.ts';
-import { DIMENSIONS, type Filter, pathOf, type Question, question } from './report-questions.ts';
+import { botsQuestion, DIMENSIONS, type Filter, pathOf, type Question, question } from './report-questions.ts';
 
 // This file computes the expected answers of `stats` and `breakdown` by the definitions of docs/stats.md, from the rows and visits of the model.
 
@@ -138,13 +138,25 @@ export const BREAKDOWN_MODEL: ReportModel<Question> = {
     question(model).map((asked) => ({ ...asked, dimension: DIMENSIONS[turn % DIMENSIONS.length] ?? '' })),
   path: pathOf,
   expected: expectedBreakdown,
-  shown(data) {
-    const { has_more, rows, comparison } = data;
-    return {
-      ...shownSpan(data),
-      ...{ has_more, rows },
-      ...(comparison === undefined ? {} : { comparison: shownSpan(comparison as Answer) }),
-      ...shownExplain(data),
-    };
-  },
+  shown: shownBreakdown,
+};
+
+function shownBreakdown(data: Answer): object {
+  const { has_more, rows, comparison } = data;
+  return {
+    ...shownSpan(data),
+    ...{ has_more, rows },
+    ...(comparison === undefined ? {} : { comparison: shownSpan(comparison as Answer) }),
+    ...shownExplain(data),
+  };
+}
+
+/** Stats and breakdowns with bots that use a dimension of visits. They have statements of their own (docs/decisions/0058). */
+export const BOTS_MODEL: ReportModel<Question> = {
+  name: 'bots',
+  questions: 4,
+  question: botsQuestion,
+  path: pathOf,
+  expected: (model, asked, now) => (asked.dimension === '' ? expectedStats : expectedBreakdown)(model, asked, now),
+  shown: (data) => (data.totals === undefined ? shownBreakdown : shownStats)(data),
 };

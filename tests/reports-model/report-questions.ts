@@ -2,7 +2,7 @@ import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import fc from 'fast-check';
 import { DAY_MS, daysLater, HOUR_MS, type Interval, localDate } from './local-time.ts';
 import type { Model } from './model-rows.ts';
-import { dimensionValue, doneValues, isDone } from './model-values.ts';
+import { dimensionValue, doneValues, isDone, isOfVisit } from './model-values.ts';
 import { AGENTS, BOT, BOT_REASON, EVENT_NAMES, LANGUAGES, LINKS, NETWORKS, PATHS } from './sent-parts.ts';
 
 const OPERATORS = ['is', 'is_not', 'contains', 'contains_not', 'matches', 'matches_not'] as const;
@@ -70,12 +70,14 @@ export const PARTS = [
 ] as const;
 const PERIODS = ['24h', 'today', 'yesterday', '7d', '7d', '30d', '90d', '12mo', 'month', 'year', 'all'];
 
+const FILTER_DIMENSIONS: readonly string[] = [...DIMENSIONS, ...DONE, ...DONE, ...DONE];
+
 /** Generates a filter. Most of its values occur in the history; otherwise most answers would be empty. */
-const filterOn = (model: Model): fc.Arbitrary<Filter> =>
+const filterOn = (model: Model, dimensions = FILTER_DIMENSIONS): fc.Arbitrary<Filter> =>
   fc
     .record({
       picked: fc.array(fc.nat(), { minLength: 1, maxLength: 2 }),
-      dimension: fc.constantFrom(...DIMENSIONS, ...DONE, ...DONE, ...DONE),
+      dimension: fc.constantFrom(...dimensions),
       fromHistory: fc.constantFrom(true, true, true, false),
       operator: fc.constantFrom(...OPERATORS),
       cut: fc.constantFrom('whole', 'start', 'end', 'inner'),
@@ -148,6 +150,34 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
         order: `${metric}:${direction}`,
       };
     });
+
+/**
+ * Generates a question with bots that uses a dimension of visits. By `turn`, it is about the stats, or a breakdown by a dimension of visits, of rows or
+ * of bots. Half of the questions have a filter that is true for bots only, or for people only.
+ */
+export const botsQuestion = (model: Model, turn: number): fc.Arbitrary<Question> => {
+  const kind = turn % 4;
+  const nth = Math.floor(turn / 4);
+  const dimension = ['', DIMENSIONS.filter(isOfVisit), DIMENSIONS, ['bot', 'bot_reason']][kind] ?? '';
+  return fc
+    .record({
+      asked: question(model),
+      ofVisit: filterOn(model, DIMENSIONS.filter(isOfVisit)),
+      ofBot: filterOn(model, ['bot', 'bot', 'bot_reason']),
+      isOfBots: fc.boolean(),
+      isFiltered: fc.boolean(),
+    })
+    .map(({ asked, ofVisit, ofBot, isOfBots, isFiltered }) => ({
+      ...asked,
+      bots: 'include',
+      dimension: dimension === '' ? '' : (dimension[nth % dimension.length] ?? ''),
+      filters: [
+        ...(kind !== 1 || isFiltered ? [ofVisit] : []),
+        ...(isOfBots ? [ofBot] : []),
+        ...asked.filters.slice(0, 1),
+      ],
+    }));
+};
 
 /**
  * Generates the part of a question that most reports share. In two of three questions, the period is the whole history, and most of these have no

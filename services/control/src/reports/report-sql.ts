@@ -38,7 +38,9 @@ export type VisitSource =
    * From the rows near the period (docs/decisions/0035). If `built` is set, the report reads the days `built` from `visit_slots`, and `near` covers
    * only the days before and after them. `version`: see `PeriodFacts` (period-facts.ts). As long as `version` is the same, reports share the
    * answers of statements about unusual visits. `isChecked`: whether a statement has already searched for visits that continue for more than a day
-   * beyond the period. If not, `askWithSource` searches for them.
+   * beyond the period. If not, `askWithSource` searches for them. `bots`, for reports with bots (docs/decisions/0058): `apart` if no row of a bot
+   * belongs to a visit; `visiting` if rows can, and the report uses dimensions of their visits. Then `askWithSource` also searches for visits of
+   * bots that are far from the period.
    */
   | {
       readonly of: 'rows';
@@ -46,6 +48,7 @@ export type VisitSource =
       readonly built?: SlotRun | undefined;
       readonly version?: string | undefined;
       readonly isChecked: boolean;
+      readonly bots?: 'apart' | 'visiting' | undefined;
     };
 export const SESSIONS: VisitSource = { of: 'sessions' };
 /** For a report that uses no visits. Such a report can ignore unusual visits near its period. */

@@ -9,9 +9,13 @@ import { METRIC_NAMES } from '../../src/reports/report-metrics.ts';
 import { readReportRequest } from '../../src/reports/report-request.ts';
 import { SESSIONS } from '../../src/reports/report-sql.ts';
 import { statsReport } from '../../src/reports/stats-report.ts';
-import { choicesOf, DAY_MS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
+import { buildDays } from '../../src/visit-slots/build-days.ts';
+import { choicesOf, DAY_MS, DAYS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
 
-/** Compares reports that include bots: from the rows near the period, and from the view `sessions`. In some visits, some rows are from a bot. */
+/**
+ * Compares reports that include bots: from the rows near the period or slots (docs/glossary.md), and from the view `sessions`. In some visits of the
+ * first site, some rows are from a bot. The second site has the same rows, but each row of a bot has a session of its own.
+ */
 const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** From and to, in hours after `T0`. */
 const SPANS = [
@@ -20,23 +24,35 @@ const SPANS = [
   [11.3, 8 * 24 - 0.2],
   [3 * 24, 4 * 24],
 ] as const;
-const SITE_OF_ROWS = { siteId: SITE, name: SITE, domain: 'a.example', timezone: 'UTC', limits: {}, createdAt: 0 };
+const APART = 'apart';
 const choices = choicesOf(SEED);
 
 let opened: ClickhouseUnderTest;
 beforeAll(async () => {
   opened = await openClickhouseUnderTest();
   await opened.analytics.migrate();
-  await opened.analytics.insertRecords(batch(0, randomVisits(choices)));
+  const { analytics } = opened;
+  const rows = randomVisits(choices);
+  const apart = rows.map((row, nth) => ({
+    ...{ ...row, site_id: APART },
+    ...(row.bot === undefined ? {} : { session_id: `bot${nth}`, traffic_source: 'of bot' }),
+  }));
+  await analytics.insertRecords(batch(0, [...rows, ...apart]));
+  const change = (statement: string) => analytics.change(statement);
+  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
+  const days = { siteId: APART, fromMs: T0, toMs: T0 + DAYS * DAY_MS, rows: 1 };
+  expect(await buildDays(context, days)).toMatchObject({ days: DAYS });
 }, 60_000);
 afterAll(async () => {
   await opened?.close();
 });
 
-test.each([['stats'], ['bot'], ['bot_reason'], ['page'], ['event'], ['country'], ['channel']])(
-  `the report by %s with bots is equal from rows and from sessions (WEIR_SLOT_SEED=${SEED})`,
-  async (name) => {
+const NAMES = ['stats', 'bot', 'bot_reason', 'page', 'event', 'country', 'channel', 'source', 'entry', 'exit'];
+test.each([SITE, APART].flatMap((site) => NAMES.map((name) => [site, name] as const)))(
+  `on the site %s, the report by %s with bots is equal from rows and from sessions (WEIR_SLOT_SEED=${SEED})`,
+  async (siteId, name) => {
     const by = dimensionOf(name);
+    const site = { siteId, name: siteId, domain: 'a.example', timezone: 'UTC', limits: {}, createdAt: 0 };
     const deps = { analytics: opened.analytics, clock: () => T0 + 30 * DAY_MS };
     const sources = new Set<string>();
     for (const [nth, texts] of FILTERS.entries()) {
@@ -48,10 +64,12 @@ test.each([['stats'], ['bot'], ['bot_reason'], ['page'], ['event'], ['country'],
       };
       // Without metrics of visits, a breakdown uses other statements.
       const metrics = choices.pick([METRIC_NAMES, ['visitors', 'pageviews', 'events'] as const]);
-      const read = await readReportRequest(SITE_OF_ROWS, query, deps, { by, ...(by !== undefined && { metrics }) });
+      const read = await readReportRequest(site, query, deps, { by, ...(by !== undefined && { metrics }) });
       if ('problem' in read) throw new Error(read.problem);
       const { scope } = read.value;
-      sources.add(scope.visits.of);
+      const { visits } = scope;
+      sources.add(visits.of === 'sessions' ? visits.of : (visits.bots ?? 'rows'));
+      if (visits.of === 'rows' && visits.built !== undefined) sources.add('slots');
       const order = { metric: choices.pick(metrics), direction: 'desc' as const };
       const ask = (request: typeof read.value): Promise<object> =>
         by === undefined
@@ -61,8 +79,9 @@ test.each([['stats'], ['bot'], ['bot_reason'], ['page'], ['event'], ['country'],
       const wanted = await ask({ ...read.value, scope: { ...scope, withVisits: true, visits: SESSIONS } });
       expect([query, found]).toEqual([query, wanted]);
     }
-    // Filters on visits need `sessions`, and so does a dimension of visits.
-    expect([...sources].sort()).toEqual(by?.scope === 'visit' ? ['sessions'] : ['rows', 'sessions']);
+    // `sources` has `rows` if the report does not need the visits of bots.
+    const ofBots = siteId === SITE ? ['visiting'] : by?.isOfBots ? ['apart'] : ['apart', 'slots'];
+    expect([...sources].sort()).toEqual([...ofBots, ...(by?.scope === 'visit' ? [] : ['rows'])].sort());
   },
   300_000,
 );

@@ -220,7 +220,8 @@ test('slots cannot answer questions about bots, about two of page, event and pro
   expect(isInSlots(scope('property:plan:is:pro', 'property:plan:is_not:x'), by('property:plan'))).toBe(true);
   expect(isInSlots(scope('page:is:/'), by('event'))).toBe(false);
   expect(isInSlots(scope('page:is:/', 'event:is:a'), undefined)).toBe(false);
-  expect(isInSlots({ ...scope(), withBots: true }, undefined)).toBe(false);
+  expect(isInSlots({ ...scope('viewed_page:is:/'), withBots: true }, undefined)).toBe(false);
+  expect(isInSlots({ ...scope(), withBots: true }, undefined)).toBe(true);
   expect(isInSlots({ ...scope(), withInternalEvents: true }, undefined)).toBe(false);
   expect(isInSlots(scope(), undefined, [T0 + 1, T0 + HOUR_MS / 4])).toBe(false);
   expect(isInSlots(scope('done_event:is:a', 'viewed_page:is:/'), by('page'))).toBe(true);

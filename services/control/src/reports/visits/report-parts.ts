@@ -1,5 +1,6 @@
 import type { Dimension } from '../dimensions.ts';
 import type { ReportParts, Scope } from '../report-sql.ts';
+import { countsOnlyBots, onlyBotsParts } from './only-bots-parts.ts';
 import { sessionParts } from './session-parts.ts';
 import { stampedParts } from './stamped-parts.ts';
 
@@ -8,6 +9,8 @@ import { stampedParts } from './stamped-parts.ts';
  * the rows of these visits. `columns`: further columns of `hit`.
  */
 export function reportParts(scope: Scope, by?: Dimension, columns: readonly string[] = []): ReportParts {
-  const { visits } = scope;
-  return visits.of === 'rows' ? stampedParts({ ...scope, visits }, by, columns) : sessionParts(scope, by, columns);
+  const { visits, filters } = scope;
+  if (visits.of === 'sessions') return sessionParts(scope, by, columns);
+  if (visits.bots === 'apart' && countsOnlyBots(filters, by)) return onlyBotsParts(scope, by, columns);
+  return stampedParts({ ...scope, visits }, by, columns);
 }

@@ -21,7 +21,8 @@ const columnOf = ({ name, sql }: Dimension): string => (name === 'origin' ? 'ori
 const PATHS: ReadonlySet<string> = new Set(['entry', 'exit']);
 
 /**
- * Whether slots (docs/glossary.md) can answer a report. Slots have no rows of bots, and no events of Weir itself. They cannot count
+ * Whether slots (docs/glossary.md) can answer a report, except for the rows of bots, which it reads from `records`. Slots have no rows of bots, and
+ * no events of Weir itself. So they cannot list the visitors who have done something as a bot. They cannot count
  * rows with both a certain page and a certain event name or custom property, because the arrays of a slot do not say which page an event or a property
  * belongs to. The buckets must begin on half hours of UTC, because a slot has the rows of half an hour. The slots of a day may have no values of a
  * property: `readPeriodFacts` finds out which days have them (`propertiesOf`).
@@ -33,8 +34,8 @@ export function isInSlots(
 ): boolean {
   const used = dimensionsOf(filters, by);
   return (
-    !withBots &&
     !withInternalEvents &&
+    !(withBots && used.some(({ doneType }) => doneType !== undefined)) &&
     used.every(({ property, isOfBots = false }) => !isOfBots && (property === undefined || isPlainName(property))) &&
     new Set(used.map(arrayOf).filter((array) => array !== undefined)).size <= 1 &&
     // The first bucket is not checked: it begins with the period, and slots are read only from the first whole UTC day on.

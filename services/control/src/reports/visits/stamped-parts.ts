@@ -11,10 +11,13 @@ import {
   scopeSql,
   VISIT_COLUMNS,
 } from '../report-sql.ts';
+import { BOT_KEYS } from './bot-visits.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
 import {
   computedKeys,
+  hasMoved,
   movedSql,
+  type NearVisits,
   NO_KEY,
   nearPeriod,
   OF_SITE,
@@ -34,7 +37,9 @@ export function stampedParts(
   by: Dimension | undefined,
   columns: readonly string[],
 ): ReportParts {
-  const { near, built } = scope.visits;
+  const { near, built, bots } = scope.visits;
+  // Without rows of bots that belong to a visit, the numbers of visits are those of a report without bots.
+  const visitsOfBots = scope.withBots && bots !== 'apart';
   const { parameters, visitorLists, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by, built);
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
@@ -51,24 +56,24 @@ export function stampedParts(
   const computed = computedKeys(near);
   const isStamped = !usesStamps ? '0' : `records.visit_stamp = 1 AND records.session_key NOT IN (${computed})`;
   const hitColumns = [
-    ...new Set([...HIT_COLUMNS, ...columns]),
-    ...new Set(visitDimensions.flatMap(({ ownSql, stampSql }) => [ownSql, stampSql]).filter((column) => column !== '')),
+    ...new Set([...HIT_COLUMNS, ...columns, ...visitDimensions.map(({ ownSql }) => ownSql).filter(isColumn)]),
   ];
+  const stampColumns = [...new Set(visitDimensions.map(({ stampSql }) => stampSql).filter(isColumn))];
   const visitColumns = [...new Set([...VISIT_COLUMNS, ...visitDimensions.map(({ sql }) => sql)])];
   // If the report includes bots, a row of a bot can pass the filters and belong to a visit. `visit` is computed without the rows of bots, so the
   // values of the dimension (`names`) come from `hit`.
-  const isNamedByHits = scope.withBots && name !== '';
+  const isNamedByHits = visitsOfBots && name !== '';
   // No visit of a counted row continues for more than a day beyond the period (visit-source.ts), so a day suffices. But a row of a bot can have the
   // session ID of a visit that does not reach the period, so a report with bots reads a longer span.
-  const visitSpanMs = scope.withBots ? SPAN_MS : VISIT_MS_MAX;
+  const visitSpanMs = visitsOfBots ? SPAN_MS : VISIT_MS_MAX;
   const visitTable = (onlyComputed: boolean): string => `
 (
   SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' || isNamedByHits ? '' : `,\n    arrayDistinct(groupArrayIf(sipHash64(${name}), ${passes})) AS names`}
   FROM records
   WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY}
-    AND ${nearPeriod(near.skipped !== undefined, visitSpanMs)}${onlyComputed ? `\n    AND records.session_key IN (${computed})` : ''}${scope.withBots ? `\n    AND ${sessionKey(near)} IN (SELECT session_key FROM hit)` : ''}
+    AND ${nearPeriod(near.skipped !== undefined, visitSpanMs)}${onlyComputed ? `\n    AND records.session_key IN (${computed}${visitsOfBots ? `\n      UNION ALL ${botKeys(near)}` : ''})` : ''}${visitsOfBots && !onlyComputed ? `\n    AND ${sessionKey(near)} IN (SELECT session_key FROM hit)` : ''}
   GROUP BY session_key
-  HAVING ${IS_SESSION}${scope.withBots ? '' : ` AND max(${passes})`}
+  HAVING ${IS_SESSION}${visitsOfBots ? '' : ` AND max(${passes})`}
 )`;
   const hitValue = ({ scope: kind, sql, ownSql, stampSql }: Dimension): string => {
     if (kind === 'hit') return 'name';
@@ -83,12 +88,24 @@ export function stampedParts(
     SELECT session_key, groupUniqArray(sipHash64(name)) AS names FROM hit GROUP BY session_key
   ) AS named ON named.session_key = visit.session_key`;
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
+  const selectHits = (session: string, stamps: readonly string[], isStamped: string, more: readonly string[]): string =>
+    `SELECT ${[`${session} AS session_key`, ...hitColumns, ...stamps, ...(name === '' ? [] : [`${name} AS name`]), `${isStamped} AS is_stamped`].join(', ')}
+  FROM records
+  WHERE ${[OF_SITE, ROWS_OF_PERIOD, ...hitConditions, ...more].join('\n    AND ')}`;
+  const ofPeople = [...(bots === 'apart' ? ["bot = ''"] : []), ...(run === undefined ? [] : [rowsOutside(...run)])];
+  // A row of a bot without a visit has its own values, as if they were in a stamp. Slots have no rows of bots.
+  const ownStamps = stampColumns.map((column) => {
+    const own = visitDimensions.find(({ stampSql }) => stampSql === column)?.ownSql ?? '';
+    return `${own === '' ? "''" : own} AS ${column}`;
+  });
+  const hitSelects = [
+    selectHits(sessionKey(near), stampColumns, isStamped, ofPeople),
+    ...(bots === 'apart' ? [selectHits('toUInt64(0)', ownStamps, '1', ["bot != ''"])] : []),
+  ];
   const tables = `WITH
 ${[...movedSql(near, parameters), ...visitorLists].map((expression) => `${expression},\n`).join('')}hit AS
 (
-  SELECT ${[`${sessionKey(near)} AS session_key`, ...hitColumns, ...(name === '' ? [] : [`${name} AS name`]), `${isStamped} AS is_stamped`].join(', ')}
-  FROM records
-  WHERE ${[OF_SITE, ROWS_OF_PERIOD, ...hitConditions, ...(run === undefined ? [] : [rowsOutside(...run)])].join('\n    AND ')}
+  ${hitSelects.join('\n  UNION ALL\n  ')}
 )${
     scope.withVisits === false && !hasExit
       ? ''
@@ -115,4 +132,11 @@ begun AS
     begunName: by?.scope === 'hit' ? { key: 'begun.name', text: "''" } : nameOfText(by),
     hitValue,
   };
+}
+
+const isColumn = (column: string): boolean => column !== '';
+
+/** The hashes of the session IDs, as stored in rows, of the sessions to which rows of bots belong. `computedKeys` has those that have moved. */
+function botKeys(near: NearVisits): string {
+  return [BOT_KEYS, ...(hasMoved(near) ? ['SELECT arrayJoin(moved_to)'] : [])].join('\n      UNION ALL ');
 }

@@ -136,7 +136,7 @@ export interface NearVisits {
 /** No moved sessions. ClickHouse refuses empty arrays in this place, so the arrays have one empty text. */
 export const NONE_MOVED = [[''], ['']] as const;
 
-const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;
+export const hasMoved = ({ moved }: NearVisits): boolean => moved === undefined || moved[0].length > 1;
 
 /**
  * The expressions `moved`, `moved_from` and `moved_to`. The last two come from `moved`: `sessionKey` uses both, and `computedKeys` uses

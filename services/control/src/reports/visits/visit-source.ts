@@ -13,6 +13,7 @@ import {
   scopeSql,
   type VisitSource,
 } from '../report-sql.ts';
+import { areBotsApart, hasFarBotVisits } from './bot-visits.ts';
 import { movedSessions } from './moved-sessions.ts';
 import { type PeriodFacts, readPeriodFacts } from './period-facts.ts';
 import {
@@ -113,14 +114,33 @@ export async function likelySourceOf(
   return { of: 'rows', near: { moved, hasUnstamped: has('unstamped'), skipped }, built, version, isChecked: false };
 }
 
-/** Whether the rows near the period suffice: no visit continues for more than a day beyond it. */
+/**
+ * The source of visits of a report with bots that uses a dimension of visits (docs/decisions/0058). Like `likelySourceOf`, it leaves the search for
+ * unusual visits to `askWithSource`.
+ */
+export async function botSourceOf(
+  scope: AskedScope,
+  analytics: ReportTables,
+  facts: PeriodFacts,
+  built: SlotRun | undefined,
+): Promise<VisitSource> {
+  const areApart = await areBotsApart(scope, analytics);
+  const source = await likelySourceOf(scope, analytics, facts, areApart ? built : undefined);
+  return source.of === 'sessions' ? source : { ...source, bots: areApart ? 'apart' : 'visiting' };
+}
+
+/** Whether the rows near the period suffice: no visit of the report has rows more than a day before or after it. */
 async function suffices(
   scope: AskedScope,
-  { near, built, version }: Extract<VisitSource, { of: 'rows' }>,
+  { near, built, version, bots }: Extract<VisitSource, { of: 'rows' }>,
   analytics: ReportTables,
 ): Promise<boolean> {
-  const { sql, params } = longStatement(scope, near, built === undefined || scope.period.fromMs < built.fromMs);
-  return (await shared(analytics, version, false).userQuery(sql, params)).rows.length === 0;
+  const long = longStatement(scope, near, built === undefined || scope.period.fromMs < built.fromMs);
+  const [found, isFar] = await Promise.all([
+    shared(analytics, version, false).userQuery(long.sql, long.params),
+    bots === 'visiting' && hasFarBotVisits(scope, near, analytics),
+  ]);
+  return found.rows.length === 0 && !isFar;
 }
 
 /**
