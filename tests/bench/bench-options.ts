@@ -85,7 +85,7 @@ ${all.map(({ name, about, onlyByName }) => `  ${name.padEnd(16)}${about}${onlyBy
 options:
   --rounds N      rounds of each scenario; for "gateway", "enrich", "write", "end-to-end" and "rivals" the maximum: after five rounds they end as soon as the 95 % intervals of all ratios are within ± 5 %
   --records N     the backlog of "distributed" (default 2,000,000), the records of "replay" (400,000), "replay-memory" (5,000,000), "replay-live" and "replay-live-raw" (200,000)
-  --rows N,N      the sizes of the tables of "reports" (default 1,000,000); "history", "dashboard", "dashboards" (default 10,000,000) and "late" (1,000,000) use only the first size
+  --rows N,N      the sizes of the tables of "reports" (default 1,000,000), or the numbers of rows of "scale" (default 1,000,000,10,000,000; at least 1,000,000); "history", "dashboard", "dashboards" (default 10,000,000) and "late" (1,000,000) use only the first size
   --reports A,B   only these reports of "reports" (default all) and "history" (default seven): stats, or dimensions of breakdowns; or of "late" (default all): the names in its table
   --folder DIR    "reports", "history", "dashboard", "dashboards" and "late" keep their tables there, for each number of rows, and do not fill them again if they are already there
   --quiet-seconds N

@@ -67,13 +67,13 @@ export const pageviewsOf =
     post('/api/collect', pageview(n, siteId), undefined);
 
 /** A POST. With a key, it has the headers that a server sends. Without a key, it has those that a browser sends. */
-function post(path: string, body: object, key: string | undefined): Buffer {
+export function post(path: string, body: object, key: string | undefined, agent = AGENT): Buffer {
   const text = JSON.stringify(body);
   const head = [
     `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     'Connection: keep-alive',
-    `User-Agent: ${AGENT}`,
+    `User-Agent: ${agent}`,
     'Accept: */*',
     ...(key === undefined ? ['Accept-Language: en-GB,en;q=0.9', 'Origin: https://shop.example.com'] : []),
     ...(key === undefined ? ['Content-Type: text/plain'] : ['Content-Type: application/json']),

@@ -20,8 +20,8 @@ export interface Bench {
   /** The number of records to process, for example of a backlog or a replay. If it is undefined, the scenario uses its own number. */
   readonly records: number | undefined;
   /**
-   * The numbers of rows. `reports` fills and measures tables for each of these numbers. Other scenarios use the first one. If undefined, the
-   * scenario uses its own number.
+   * The numbers of rows. `reports` and `scale` measure at each of these numbers. Other scenarios use the first one. If undefined, the scenario uses
+   * its own numbers.
    */
   readonly rows: readonly number[] | undefined;
   /** The reports to measure. If it is undefined, all reports are measured. */

@@ -13,6 +13,7 @@ import { log } from './log-scenario.ts';
 import { replayLive, replayLiveRaw } from './replay-live-scenario.ts';
 import { replay, replayMemory } from './replay-scenario.ts';
 import { reports } from './reports-scenario.ts';
+import { scale } from './scale-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { seal } from './seal-scenario.ts';
 import { snippet } from './snippet-scenario.ts';
@@ -41,4 +42,5 @@ export const SCENARIOS: readonly Scenario[] = [
   dashboard,
   dashboards,
   late,
+  scale,
 ];
