@@ -88,6 +88,7 @@ async function measureOpen(weir: ScaleWeir, kind: Kind, wanted: number): Promise
   const acknowledged = (): number => first + load.answered() * kind.events;
   const during = (ms: number): Promise<unknown> => Promise.race([pause(ms), load.failed]);
   let probing: Promise<Float64Array> | undefined;
+  let found: LiveRate;
   try {
     await during(WARM_UP_S * 1000);
     load.takeLatencies();
@@ -101,15 +102,21 @@ async function measureOpen(weir: ScaleWeir, kind: Kind, wanted: number): Promise
     probing = probe(weir);
     const visibleMs = await Promise.race([probing, load.failed]);
     await load.stop();
-    weir.acknowledged = acknowledged() + PROBES;
-    await weir.untilStored();
-    return { ...figures, refused: undefined, answersMs, visibleMs };
+    found = { ...figures, refused: undefined, answersMs, visibleMs };
   } catch (error) {
-    await load.stop().catch(() => undefined);
+    const refused = await load.stop().then(
+      () => undefined,
+      (reason: Error) => reason.message,
+    );
+    // If the load has not failed, it is another error, for example of the probe.
+    if (refused === undefined) throw error;
     await probing?.catch(() => undefined);
     await acceptUnanswered(weir, acknowledged(), WAITING_MAX * kind.events + PROBES);
-    return (error as Error).message;
+    return refused;
   }
+  weir.acknowledged = acknowledged() + PROBES;
+  await weir.untilStored();
+  return found;
 }
 
 /** Measures the highest rate that 64 connections reach. */

@@ -11,7 +11,7 @@ export const SCALE_SITE = 'demo';
 /** Instead of 600 s, so that the last records are archived soon. */
 const ARCHIVE_LINGER_S = '20';
 const BLOCK_BYTES = 512;
-const STORED_WITHIN_MS = 3_600_000;
+const STORED_WITHIN_MS = 600_000;
 const MIB_PER_MB = 1.048_576;
 
 type ConsumingRole = 'writer' | 'archiver_raw' | 'archiver_enriched';
