@@ -71,9 +71,10 @@ export async function growTo(weir: ScaleWeir, rows: number, note: (text: string)
   await weir.untilStored();
   await pause(REST_MS);
   const memory = weir.memory();
+  note(`${rows} rows: ${eventsPerSecond.toFixed(0)} events/s, ${sumOf(memory).toFixed(0)} MB`);
   await pause(OLD_PARTS_MS - REST_MS);
   const sizes = weir.sizes();
-  note(`${rows} rows: ${eventsPerSecond.toFixed(0)} events/s; kill -9 during load`);
+  note('kill -9 during load');
   const recovery = await measureRecovery(weir);
   note('clean restart');
   const stopsAt = performance.now();
