@@ -15,6 +15,10 @@ export const REST_MS = 30_000;
 /** ClickHouse keeps the parts that a merge has replaced for 60 s, and removes them 10 to 30 s later (packages/embedded-clickhouse). */
 export const OLD_PARTS_MS = 95_000;
 
+const POLL_MS = 5_000;
+const SETTLED_MS = 30_000;
+const SETTLE_MS_MAX = 300_000;
+
 /** The figures at a number of rows. */
 export interface RowsFigures {
   readonly rows: number;
@@ -41,6 +45,19 @@ export async function sendBatches(weir: ScaleWeir, batches: number): Promise<voi
   const make = batchesFrom(weir.key, weir.acknowledged, BATCH_EVENTS);
   await sendLoad({ port: weir.port, connections: CONNECTIONS, requests: batches, status: 200, make });
   weir.acknowledged += batches * BATCH_EVENTS;
+}
+
+/** Resolves when the size of ClickHouse has not changed for 30 s, or after 5 minutes. */
+async function settledSizes(weir: ScaleWeir): Promise<Sizes> {
+  let sizes = weir.sizes();
+  let sameMs = 0;
+  for (let waitedMs = 0; sameMs < SETTLED_MS && waitedMs < SETTLE_MS_MAX; waitedMs += POLL_MS) {
+    await pause(POLL_MS);
+    const now = weir.sizes();
+    sameMs = now.clickhouse === sizes.clickhouse ? sameMs + POLL_MS : 0;
+    sizes = now;
+  }
+  return sizes;
 }
 
 /** Sends events until Weir has `rows` rows, and measures. All acknowledged events are stored when it resolves. */
@@ -73,7 +90,7 @@ export async function growTo(weir: ScaleWeir, rows: number, note: (text: string)
   const memory = weir.memory();
   note(`${rows} rows: ${eventsPerSecond.toFixed(0)} events/s, ${sumOf(memory).toFixed(0)} MB`);
   await pause(OLD_PARTS_MS - REST_MS);
-  const sizes = weir.sizes();
+  const sizes = await settledSizes(weir);
   note('kill -9 during load');
   const recovery = await measureRecovery(weir);
   note('clean restart');

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { percentile, sendLoad } from '../load/http-load.ts';
 import { AGENT, type RequestMaker } from '../load/load-requests.ts';
 import { startOpenLoad } from '../load/open-load.ts';
-import { batchesFrom, pageviewsFrom } from './scale-events.ts';
+import { batchesFrom, EVENTS_PER_VISITOR, pageviewsFrom } from './scale-events.ts';
 import { type Memory, SCALE_SITE, type ScaleWeir } from './scale-weir.ts';
 import { type PartsCpu, perEvent, type Reading } from './thread-cpu.ts';
 
@@ -37,6 +37,8 @@ export interface LiveRate {
   readonly visibleMs: Float64Array;
 }
 
+const PAGEVIEW_STATUS = 204;
+
 interface Kind {
   readonly name: string;
   readonly status: number;
@@ -47,7 +49,7 @@ interface Kind {
 const KINDS: readonly Kind[] = [
   {
     name: 'pageviews of browsers, one per request',
-    status: 204,
+    status: PAGEVIEW_STATUS,
     events: 1,
     make: (_, first) => pageviewsFrom(SCALE_SITE, first),
   },
@@ -59,9 +61,19 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** The state of the enricher after the pageviews. Server events without a session need none. */
+export interface VisitorState {
+  readonly bytes: number;
+  readonly visitors: number;
+}
+
 /** Measures each kind of request at each rate. All acknowledged events are stored when it resolves. */
-export async function measureRates(weir: ScaleWeir, note: (text: string) => void): Promise<readonly LiveRate[]> {
-  const found: LiveRate[] = [];
+export async function measureRates(
+  weir: ScaleWeir,
+  note: (text: string) => void,
+): Promise<{ readonly rates: readonly LiveRate[]; readonly state: VisitorState }> {
+  const rates: LiveRate[] = [];
+  let state: VisitorState = { bytes: 0, visitors: 0 };
   for (const kind of KINDS) {
     await sendClosed(weir, kind, WARM_UP_EVENTS / kind.events);
     await weir.untilStored();
@@ -70,10 +82,13 @@ export async function measureRates(weir: ScaleWeir, note: (text: string) => void
       const open = await measureOpen(weir, kind, perSecond);
       const rate = typeof open === 'string' ? await measureClosed(weir, kind, perSecond, open) : open;
       if (rate.refused !== undefined) note(`not held: ${rate.refused}; ${rate.reached.toFixed(0)}/s`);
-      found.push(rate);
+      rates.push(rate);
+    }
+    if (kind.status === PAGEVIEW_STATUS) {
+      state = { bytes: weir.sizes().state, visitors: Math.ceil(weir.acknowledged / EVENTS_PER_VISITOR) };
     }
   }
-  return found;
+  return { rates, state };
 }
 
 /** Resolves with the figures, or with the reason why the rate was not held. */

@@ -5,7 +5,15 @@ import { showNumber } from '../report/spread.ts';
 import { ARCHIVED_EVENTS, type ArchiveBytes, measureArchive } from '../scale/archive-bytes.ts';
 import { growTo, OLD_PARTS_MS, REST_MS, type RowsFigures, TAIL_EVENTS } from '../scale/grow-rows.ts';
 import { KILL_AFTER_S } from '../scale/kill-recovery.ts';
-import { type LiveRate, measureRates, p50AndP99, WARM_UP_EVENTS, WARM_UP_S, WINDOW_S } from '../scale/live-rates.ts';
+import {
+  type LiveRate,
+  measureRates,
+  p50AndP99,
+  type VisitorState,
+  WARM_UP_EVENTS,
+  WARM_UP_S,
+  WINDOW_S,
+} from '../scale/live-rates.ts';
 import { EVENTS_PER_VISITOR } from '../scale/scale-events.ts';
 import { type Memory, type ScaleWeir, startScaleWeir } from '../scale/scale-weir.ts';
 import type { PartsCpu } from '../scale/thread-cpu.ts';
@@ -26,11 +34,11 @@ export const scale: Scenario = {
 };
 
 async function run({ programs, rows = ROWS_DEFAULT, note }: Bench): Promise<Findings> {
-  const { idle, rates } = await withWeir(programs, async (weir) => {
+  const { idle, rates, state } = await withWeir(programs, async (weir) => {
     await pause(REST_MS);
     const memory = weir.memory();
     note(`idle: ${megabytes(memory)} MB`);
-    return { idle: memory, rates: await measureRates(weir, note) };
+    return { idle: memory, ...(await measureRates(weir, note)) };
   });
   const found = await withWeir(programs, async (weir) => {
     const figures: RowsFigures[] = [];
@@ -46,7 +54,7 @@ async function run({ programs, rows = ROWS_DEFAULT, note }: Bench): Promise<Find
   note(`archive: ${ARCHIVED_EVENTS} events`);
   const folder = programs.newFolder();
   const archive = await withWeir(programs, (weir) => measureArchive(weir, folder), folder);
-  return findingsOf(idle, rates, found, archive);
+  return findingsOf({ idle, rates, state, found, archive });
 }
 
 /** Starts a Weir in a new folder, and stops it after `use`. */
@@ -68,17 +76,31 @@ const cpuCells = ({ http, pipeline, rest, clickhouse }: PartsCpu): readonly stri
   [http, pipeline, rest, clickhouse, http + pipeline + rest + clickhouse].map((micros) => showNumber(micros, 1));
 const CPU_HEAD = ['HTTP thread', 'pipeline thread', 'other threads', 'ClickHouse', 'sum'];
 
-function findingsOf(
-  idle: Memory,
-  rates: readonly LiveRate[],
-  found: readonly RowsFigures[],
-  archive: ArchiveBytes,
-): Findings {
+interface Measured {
+  readonly idle: Memory;
+  readonly rates: readonly LiveRate[];
+  readonly state: VisitorState;
+  readonly found: readonly RowsFigures[];
+  readonly archive: ArchiveBytes;
+}
+
+function findingsOf({ idle, rates, state, found, archive }: Measured): Findings {
   return {
     tables: [
       ratesTable(rates),
       cpuTable(found),
       rowsTable(idle, found),
+      {
+        head: ['state of the enricher after the pageviews', 'visitors', 'MB', 'MB per million visitors'],
+        rows: [
+          [
+            'sessions of visitors',
+            showNumber(state.visitors, 0),
+            showNumber(state.bytes / 1e6),
+            showNumber(state.bytes / state.visitors, 0),
+          ],
+        ],
+      },
       {
         head: [`archive, ${showNumber(ARCHIVED_EVENTS, 0)} events`, 'bytes per event'],
         rows: [
@@ -94,7 +116,7 @@ function findingsOf(
       `Rates: ${showNumber(WARM_UP_EVENTS, 0)} events of each kind first, which are not measured. Then open loop, ${WARM_UP_S} s of load before ${WINDOW_S} s of measurement; latencies count from the planned time of a request. If the rate is not held, the row has the highest rate of 64 connections that wait for their answers. "Visible": the time from an answer until SQL finds the row, for 15 pageviews after the measurement, during the same load. One event in ${EVENTS_PER_VISITOR} is by a new visitor, three are by the same visitor, and one is by any earlier visitor.`,
       `Rows: batches of 500 server events on 8 connections, as fast as the writer inserts them. "Last events": the last ${showNumber(TAIL_EVENTS, 0)} events, until all of them are inserted. "Fill": all events since the row above, with the merges of that time. One visitor for ${EVENTS_PER_VISITOR} events. The memory is that of the process since its last restart; "after" is ${REST_MS / 1000} s after the last event.`,
       `Recovery: 8 connections send batches for ${KILL_AFTER_S} s, then all processes are killed (SIGKILL) and started again. It ends when SQL counts at least as many rows as events were acknowledged. Then each event of each acknowledged batch must be stored exactly once. Batches without an answer can be stored. After each rate, each fill and each restart, SQL must count exactly the acknowledged events.`,
-      `Disk space: blocks of the file system, ${OLD_PARTS_MS / 1000} s after the last event, when ClickHouse has removed the parts that merges have replaced. The event log has both topics. With the default retention (72 hours, 30 days), nothing was deleted from it during the run.`,
+      `Disk space: blocks of the file system, at least ${OLD_PARTS_MS / 1000} s after the last event, when the size of ClickHouse has not changed for 30 s, because ClickHouse has then removed the parts that merges have replaced. The event log has both topics. With the default retention (72 hours, 30 days), nothing was deleted from it during the run.`,
     ],
   };
 }
@@ -146,8 +168,6 @@ function rowsTable(idle: Memory, found: readonly RowsFigures[]): Table {
       row('events per second of the fill', ({ eventsPerSecond }) => showNumber(eventsPerSecond, 0)),
       row('event log, bytes per event', (one) => perEvent(one.sizes.log, one)),
       row('ClickHouse, bytes per event', (one) => perEvent(one.sizes.clickhouse, one)),
-      row('state store, MB', ({ sizes }) => showNumber(sizes.state / 1e6)),
-      row('state store, MB per million visitors', ({ sizes, visitors }) => showNumber(sizes.state / visitors)),
       row(`memory (idle before all events: ${megabytes(idle)}): highest during the fill, MB`, ({ memoryMax }) =>
         megabytes(memoryMax),
       ),
