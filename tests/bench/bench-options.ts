@@ -57,9 +57,6 @@ export function readOptions(args: readonly string[], all: readonly Scenario[]): 
     throw new Error('--rows must be whole numbers from 10,000 to 1,000,000,000, separated by commas');
   }
   const named = all.filter((scenario) => positionals.includes(scenario.name));
-  if (values.write && named.some(({ onlyByName }) => onlyByName === undefined)) {
-    throw new Error('--write updates the whole page: name no scenario, or only scenarios that run only by name');
-  }
   return {
     scenarios: positionals.length === 0 ? all.filter(({ onlyByName }) => onlyByName === undefined) : named,
     rounds,
@@ -90,7 +87,7 @@ options:
   --folder DIR    "reports", "history", "dashboard", "dashboards" and "late" keep their tables there, for each number of rows, and do not fill them again if they are already there
   --quiet-seconds N
                   wait at most so long before each scenario until the load average is below 0.5; default 600, 0: never wait
-  --write         renews docs/benchmarks.md (all scenarios), or the section of one that runs only where named
+  --write         renews the sections of these scenarios in docs/benchmarks.md
   --cpu-prof DIR  leaves CPU profiles there (and makes everything slower), and prints where the time went
   --help          this text
 

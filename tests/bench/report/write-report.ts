@@ -17,70 +17,38 @@ export function plainText({ scenario, findings, load }: Result): string {
   return lines.join('\n');
 }
 
-/**
- * Returns the new text of docs/benchmarks.md. Either all `results` are of scenarios that run only when they are named, or none is
- * (bench-options.ts). In the first case, only the sections of `results` are replaced. In the second case, all sections are replaced except those
- * of scenarios that run only when they are named.
- */
+const HEAD = `# Benchmarks
+
+Written by \`npm run bench -- --write\`; do not edit. If a section says nothing else, each figure is the median (minimum-maximum) of several
+rounds, and the rounds of one run alternate between Weir and its baseline. Compare the ratios, because the absolute figures depend on the machine.
+The machine is *quiet* if its load average of the last minute is below 0.5. [targets.md](targets.md) says why some targets are missed.
+`;
+
+/** Returns the new text of docs/benchmarks.md: the old page with the sections of `results` replaced or, if they are new, added at the end. */
 export function renewedPage(old: string, results: readonly Result[], machine: string, date: string): string {
-  const own = results.filter(({ scenario }) => scenario.onlyByName !== undefined);
-  const sections = own.map(({ scenario, ...result }) =>
-    [
-      ...section({ scenario, ...result }),
-      '',
-      `${date}. This section was measured on that date, on ${machine}.`,
-      '',
-      ...targetsTable([{ scenario, ...result }]),
-    ].join('\n'),
-  );
-  if (own.length === 0) return `${benchmarksPage(results, machine, date)}${keptSections(old).join('')}`;
-  const names = own.map(({ scenario }) => `## ${scenario.name}\n`);
-  const [head = '', ...others] = old.split(/^(?=## )/m);
-  const kept = others.filter((text) => !names.some((name) => text.startsWith(name)));
-  return `${[head, ...kept].join('').trimEnd()}\n${sections.join('\n')}\n`;
+  const [, ...kept] = old.split(/^(?=## )/m);
+  const sections = new Map(kept.map((text) => [/^## (.*)$/m.exec(text)?.[1] ?? '', text.trimEnd()]));
+  for (const result of results) sections.set(result.scenario.name, section(result, machine, date));
+  return `${[HEAD.trimEnd(), ...sections.values()].join('\n\n')}\n`;
 }
 
-/** Returns the sections of scenarios that run only when they are named. They have their own date, and stay when the page is replaced. */
-function keptSections(old: string): string[] {
-  const [, ...sections] = old.split(/^(?=## )/m);
-  return sections.filter((text) => /^\d{4}-\d\d-\d\d\. /m.test(text)).map((text) => `\n${text.trimEnd()}\n`);
-}
-
-function benchmarksPage(results: readonly Result[], machine: string, date: string): string {
-  return `${[
-    '# Benchmarks',
-    '',
-    'Written by `npm run bench -- --write`; do not edit. If a section says nothing else, each figure is the median (minimum-maximum) of several',
-    'rounds, and the rounds of one run alternate between Weir and its baseline. Compare the ratios, because the absolute figures depend on the machine.',
-    'The machine is *quiet* if its load average of the last minute is below 0.5.',
-    '',
-    `${date}. Sections without their own date were measured on that date, on ${machine}.`,
-    '',
-    '## Targets',
-    '',
-    ...targetsTable(results),
-    ...results.flatMap(section),
-  ].join('\n')}\n`;
-}
-
-function targetsTable(results: readonly Result[]): string[] {
-  const targets = results.flatMap(({ findings }) => findings.targets);
-  return markdown({
+function section({ scenario, findings, load }: Result, machine: string, date: string): string {
+  const { tables, notes, targets } = findings;
+  const targetsTable = {
     head: ['what', 'wanted', 'found', ''],
     rows: targets.map(({ what, wanted, found, met }) => [what, wanted, found, met ? 'met' : '**missed**']),
-  });
-}
-
-function section({ scenario, findings, load }: Result): string[] {
+  };
   return [
-    '',
     `## ${scenario.name}`,
     '',
     `What is measured: ${scenario.about}. ${load[0]?.toUpperCase()}${load.slice(1)}.`,
-    ...findings.tables.flatMap((table) => ['', ...markdown(table)]),
+    ...tables.flatMap((table) => ['', ...markdown(table)]),
     '',
-    ...findings.notes.map((text) => `- ${text}`),
-  ];
+    ...notes.map((text) => `- ${text}`),
+    '',
+    `${date}. This section was measured on that date, on ${machine}.`,
+    ...(targets.length === 0 ? [] : ['', ...markdown(targetsTable)]),
+  ].join('\n');
 }
 
 function markdown({ head, rows }: Table): string[] {

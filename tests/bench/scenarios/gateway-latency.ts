@@ -9,8 +9,6 @@ import type { Findings } from './scenario.ts';
 const KIND = EVENTS_WITH_KEY;
 const PER_SECOND = 1_000;
 const WINDOW_SECONDS = 4;
-/** The beginning of each window, in which the connections are opened. Its latencies do not count. */
-const WARM_UP_SECONDS = 1;
 const P50_MS_MAX = 2;
 const P99_MS_MAX = 8;
 
@@ -21,23 +19,12 @@ interface Latencies {
 }
 
 /**
- * Measures the latencies of the gateway and of the bare server at a fixed rate, in `rounds` time windows for each. The windows alternate
- * between the servers. The first window of each server is discarded.
+ * Measures the latencies of the gateway and then of the bare server at a fixed rate, in `rounds` consecutive time windows for each. One more window
+ * before them, in which the connections are opened, is discarded.
  */
 export async function gatewayLatency(gateway: Server, bare: Server, rounds: number): Promise<Findings> {
-  const own: Latencies = { p50: [], p99: [] };
-  const beside: Latencies = { p50: [], p99: [] };
-  for (let round = -1; round < rounds; round++) {
-    for (const [server, { p50, p99 }] of [
-      [gateway, own],
-      [bare, beside],
-    ] as const) {
-      const latencies = await measureWindow(server);
-      if (round < 0) continue;
-      p50.push(percentile(latencies, 0.5));
-      p99.push(percentile(latencies, 0.99));
-    }
-  }
+  const own = await measureWindows(gateway, rounds);
+  const beside = await measureWindows(bare, rounds);
   const rate = `${showNumber(PER_SECOND, 0)} requests/s`;
   const row = (name: string, { p50, p99 }: Latencies): string[] => [
     `${KIND.name}, ${rate}: ${name}`,
@@ -56,20 +43,24 @@ export async function gatewayLatency(gateway: Server, bare: Server, rounds: numb
     ],
     targets: [target('p50', own.p50, P50_MS_MAX), target('p99', own.p99, P99_MS_MAX)],
     notes: [
-      `Latency: ${rate}, open loop: a latency counts from the planned time of a request to its answer, so it includes the delay of the client. The client checks the clock in each turn of its event loop, so that this delay is small, and keeps one core busy. The server has the other cores of this machine. The row of the bare server shows the latency that the client, \`node:http\`, parsing and validation have without the rest of the gateway. ${rounds} windows of ${WINDOW_SECONDS} s for each server; the windows alternate between the two servers.`,
+      `Latency: ${rate}, open loop: a latency counts from the planned time of a request to its answer, so it includes the delay of the client. The client checks the clock in each turn of its event loop, so that this delay is small, and keeps one core busy. The server has the other cores of this machine. The row of the bare server shows the latency that the client, \`node:http\`, parsing and validation have without the rest of the gateway. ${rounds} consecutive windows of ${WINDOW_SECONDS} s for each server.`,
     ],
   };
 }
 
-/** Resolves with the latencies of one time window, in ascending order. They include the answers that arrive after its end. */
-async function measureWindow({ port, key }: Server): Promise<Float64Array> {
+async function measureWindows({ port, key }: Server, rounds: number): Promise<Latencies> {
   const load = startOpenLoad({
     ...{ port, perSecond: PER_SECOND, status: KIND.status, make: KIND.make(key) },
     precise: true,
   });
-  await Promise.race([pause(WARM_UP_SECONDS * 1000), load.failed]);
-  load.takeLatencies();
-  await Promise.race([pause(WINDOW_SECONDS * 1000), load.failed]);
+  const windows: Latencies = { p50: [], p99: [] };
+  for (let window = -1; window < rounds; window++) {
+    await Promise.race([pause(WINDOW_SECONDS * 1000), load.failed]);
+    const latencies = load.takeLatencies();
+    if (window < 0) continue;
+    windows.p50.push(percentile(latencies, 0.5));
+    windows.p99.push(percentile(latencies, 0.99));
+  }
   await load.stop();
-  return load.takeLatencies();
+  return windows;
 }
