@@ -136,21 +136,38 @@ test.each([
   expect(await sourceOfBot(site)).toEqual({ source: ['of person'], found: 'visiting' });
 });
 
-test.each([['not moved'], ['moved']])('a bot has the source of a visit whose rows have expired (%s)', async (kind) => {
-  const site = newSite();
-  const began = NOON - 50 * DAY_MS;
-  const isMoved = kind === 'moved';
-  await insert(site, [bot({ session_id: isMoved ? madeSessionId(site, 'v', began) : 's' })]);
+/** Stores what the expired rows of a visit of the visitor `v` have left in `sessions_kept`. */
+async function keepVisit(siteId: string, sessionId: string, began: number): Promise<void> {
   const place = "(toUInt128(1), '/of-person')";
   const head = ['v', '', '', 'of person', ...Array.from({ length: 11 }, () => '')].join('\\0');
   const time = `fromUnixTimestamp64Milli(${began})`;
   await opened.analytics.change(
     `INSERT INTO sessions_kept (site_id, made_for, session_id, part, visited, started_at, ended_at, pageviews, events, entry, exit, first)
-     VALUES ('${site}', 'v', '${isMoved ? OTHER_MADE : 's'}', 'p', true, ${time}, ${time}, 1, 0, ${place}, ${place}, (toUInt128(1), '${head}'))`,
+     VALUES ('${siteId}', 'v', '${sessionId}', 'p', true, ${time}, ${time}, 1, 0, ${place}, ${place}, (toUInt128(1), '${head}'))`,
   );
+}
+
+test.each([['not moved'], ['moved']])('a bot has the source of a visit whose rows have expired (%s)', async (kind) => {
+  const site = newSite();
+  const began = NOON - 50 * DAY_MS;
+  const isMoved = kind === 'moved';
+  await insert(site, [bot({ session_id: isMoved ? madeSessionId(site, 'v', began) : 's' })]);
+  await keepVisit(site, isMoved ? OTHER_MADE : 's', began);
   if (isMoved)
     await opened.analytics.change(
-      `INSERT INTO moved_hours (site_id, visitor_id, hour) VALUES ('${site}', 'v', toStartOfHour(${time}))`,
+      `INSERT INTO moved_hours (site_id, visitor_id, hour) VALUES ('${site}', 'v', toStartOfHour(fromUnixTimestamp64Milli(${began})))`,
     );
+  expect(await sourceOfBot(site)).toEqual({ source: ['of person'], found: 'visiting' });
+});
+
+test.each([
+  ['of the same visitor', {}],
+  ['from a server', { source: 'server', type: 'event', event_name: 'paid', visitor_id: '' }],
+])('a bot %s has the source of an expired visit, also if only a later visit has moved', async (_, row) => {
+  const site = newSite();
+  const began = NOON - 50 * DAY_MS;
+  const later = { session_id: `s_${'1'.repeat(32)}`, visit_stamp: 2, detail: '{"session_moved":true}' };
+  await insert(site, [bot({ session_id: madeSessionId(site, 'v', began), ...row }), person(NOON + HOUR_MS, later)]);
+  await keepVisit(site, OTHER_MADE, began);
   expect(await sourceOfBot(site)).toEqual({ source: ['of person'], found: 'visiting' });
 });

@@ -31,8 +31,12 @@ const BOTS = `records
 /** The sessions of these rows, as hashes of their stored IDs. */
 export const BOT_KEYS = `SELECT session_key FROM ${BOTS}`;
 const MOVED_OF_SITE = 'moved_hours WHERE site_id = {site:String}';
-/** The hours of moved sessions (docs/glossary.md) that `movedNear` (visit-source.ts) does not read. */
-const FAR_MOVED = `${MOVED_OF_SITE} AND (hour < fromUnixTimestamp64Milli(${msAt('from', -SPAN_MS)}) OR hour >= fromUnixTimestamp64Milli(${msAt('to', SPAN_MS)}))`;
+/**
+ * The rows of `moved_hours` that `movedHours` (visit-rows.ts) does not select, because they are not near the period. Also all rows of the visitors in
+ * `sessions_kept`: if a session of such a visitor has moved, its rows have expired, so the rows near the period do not show it.
+ */
+const FAR_MOVED = `${MOVED_OF_SITE} AND (hour < fromUnixTimestamp64Milli(${msAt('from', -SPAN_MS)}) OR hour >= fromUnixTimestamp64Milli(${msAt('to', SPAN_MS)})
+  OR visitor_id IN (SELECT made_for FROM sessions_kept WHERE site_id = {site:String}))`;
 /** If more bots than this have moved sessions, the search assumes that their rows belong to visits. */
 const MOVED_BOTS_MAX = 500;
 
