@@ -56,21 +56,33 @@ export async function probeVisibility(task: ProbeTask): Promise<number> {
   }
 }
 
-async function measureOne(
-  { client, siteId, pollMs, list }: ProbeTask,
-  name: string,
-  ended: AbortSignal,
-): Promise<void> {
-  const path = `/${name}`;
+async function measureOne(task: ProbeTask, name: string, ended: AbortSignal): Promise<void> {
+  await sendPageview(task, name);
+  const times = task.list();
+  const ms = await untilVisible(task, name, ended);
+  if (!ended.aborted) times.push(ms);
+}
+
+type Probed = Pick<ProbeTask, 'client' | 'siteId' | 'pollMs'>;
+
+/** Sends a pageview with the path `/<name>`. Rejects if the answer is not 204. */
+export async function sendPageview({ client, siteId }: Probed, name: string): Promise<void> {
   const ids = { visitor_id: name, session_id: name };
-  const body = { site_id: siteId, type: 'pageview', ...ids, url: `https://www.example.com${path}` };
+  const body = { site_id: siteId, type: 'pageview', ...ids, url: `https://www.example.com/${name}` };
   const answer = await client.collect(body, { 'user-agent': AGENT });
   if (answer.status !== 204) throw new Error(`a pageview was answered with ${answer.status} ${answer.text}`);
-  const times = list();
-  const answeredAt = performance.now();
-  while ((await client.number(QUERY, { site: siteId, path })) === 0) {
-    if (ended.aborted) return;
+}
+
+/** Resolves when SQL finds the pageview, or when `ended` is aborted. Returns the time that this has taken, in milliseconds. */
+export async function untilVisible(
+  { client, siteId, pollMs }: Probed,
+  name: string,
+  ended?: AbortSignal,
+): Promise<number> {
+  const startedAt = performance.now();
+  while ((await client.number(QUERY, { site: siteId, path: `/${name}` })) === 0) {
+    if (ended?.aborted === true) break;
     await pause(pollMs);
   }
-  times.push(performance.now() - answeredAt);
+  return performance.now() - startedAt;
 }

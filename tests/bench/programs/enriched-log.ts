@@ -133,7 +133,12 @@ export async function untilMerged(analytics: Analytics): Promise<void> {
 /** The user and system time of a process in microseconds, from /proc. 0 on systems other than Linux. */
 export function cpuMicrosOfProcess(pid: number): number {
   if (process.platform !== 'linux') return 0;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return cpuMicrosIn(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+/** The user and system time of a process or thread in microseconds, from the text of its file `stat` in /proc. */
+export function cpuMicrosIn(stat: string): number {
+  // The name of the process or thread is in brackets, and can contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile, sendLoad } from '../load/http-load.ts';
-import { AGENT, type RequestMaker } from '../load/load-requests.ts';
+import type { RequestMaker } from '../load/load-requests.ts';
 import { startOpenLoad } from '../load/open-load.ts';
+import { sendPageview, untilVisible } from '../load/visibility-probe.ts';
 import { batchesFrom, EVENTS_PER_VISITOR, pageviewsFrom } from './scale-events.ts';
 import { type Memory, SCALE_SITE, type ScaleWeir } from './scale-weir.ts';
 import { type PartsCpu, perEvent, type Reading } from './thread-cpu.ts';
@@ -181,30 +182,15 @@ async function acceptUnanswered(weir: ScaleWeir, acknowledged: number, unanswere
 }
 
 /** Sends pageviews with different paths, one after the other. Measures for each how long it takes until SQL finds it. */
-async function probe(weir: ScaleWeir): Promise<Float64Array> {
-  const { client } = weir.process;
-  const query = `SELECT count() FROM records WHERE site_id = '${SCALE_SITE}' AND outcome = 'row'
-  AND toStartOfHour(timestamp) >= toStartOfHour(now() - INTERVAL 1 HOUR) AND pathname = {path:String}`;
-  const found = new Float64Array(PROBES);
+async function probe({ acknowledged, process: { client } }: ScaleWeir): Promise<Float64Array> {
+  const task = { client, siteId: SCALE_SITE, pollMs: PROBE_POLL_MS };
+  const found: number[] = [];
   for (let nth = 0; nth < PROBES; nth++) {
-    const path = `/probe-${weir.acknowledged}-${nth}`;
-    const visitor = `probe-${nth}`;
-    const answer = await client.collect(
-      {
-        site_id: SCALE_SITE,
-        type: 'pageview',
-        visitor_id: visitor,
-        session_id: '',
-        url: `https://www.example.com${path}`,
-      },
-      { 'user-agent': AGENT },
-    );
-    if (answer.status !== 204) throw new Error(`a pageview was answered with ${answer.status} ${answer.text}`);
-    const answeredAt = performance.now();
-    while ((await client.number(query, { path })) === 0) await pause(PROBE_POLL_MS);
-    found[nth] = performance.now() - answeredAt;
+    const name = `probe-${acknowledged}-${nth}`;
+    await sendPageview(task, name);
+    found.push(await untilVisible(task, name));
   }
-  return found.sort();
+  return Float64Array.from(found).sort();
 }
 
 /** The median and the 99th percentile of answers, in milliseconds. */

@@ -1,4 +1,5 @@
-import { cpuMicrosIn, perEvent, threadsIn } from './thread-cpu.ts';
+import { cpuMicrosIn } from '../programs/enriched-log.ts';
+import { perEvent, threadsIn } from './thread-cpu.ts';
 
 const START =
   'bench thread 10 main main\nWeir listens\nbench thread 12 worker pipeline-worker\nbench thread 15 main clickhouse-server\n';

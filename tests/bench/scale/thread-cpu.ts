@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { cpuMicrosOfProcess } from '../programs/enriched-log.ts';
-
-const TICK_MICROS = 10_000;
+import { cpuMicrosIn, cpuMicrosOfProcess } from '../programs/enriched-log.ts';
 
 /** The thread IDs of the two JavaScript threads of Weir (docs/decisions/0042). */
 export interface WeirThreads {
@@ -32,13 +30,6 @@ export function threadsIn(output: string): WeirThreads {
     return Number(thread);
   };
   return { http: last('main main'), pipeline: last('worker pipeline-worker') };
-}
-
-/** The user and system time of a thread in microseconds, from the text of /proc/PID/task/TID/stat. */
-export function cpuMicrosIn(stat: string): number {
-  // The name of the thread is in brackets, and can contain spaces and brackets.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
 
 /** Reads the CPU time so far. `rest` includes threads that have ended. */
