@@ -27,7 +27,7 @@ const RELEASED: Readonly<Record<number, readonly [columns: number, digest: strin
 /** The newest version of the dump format (docs/glossary.md), the number of its columns, and their digest. */
 const RELEASED_DUMP = [1, 52, 'f83ef48c9930031e'];
 /** The expected DATA_FORMAT. This number identifies the formats of the files in a data folder. */
-const RELEASED_DATA_FORMAT = 1;
+const RELEASED_DATA_FORMAT = 2;
 
 const digestOf = (names: readonly string[]): string =>
   createHash('sha256').update(names.join()).digest('hex').slice(0, 16);
