@@ -32,7 +32,7 @@ import { putSession } from '../steps/put-session.ts';
 import { createPutSite } from '../steps/put-site.ts';
 import { createPutSource } from '../steps/put-source.ts';
 import { createPutUserAgent } from '../steps/put-user-agent.ts';
-import { putVisitor } from '../steps/put-visitor.ts';
+import { createPutVisitor } from '../steps/put-visitor.ts';
 import { restoreDumped } from '../steps/restore-dumped.ts';
 import { createUserAgents } from '../user-agent/user-agent-columns.ts';
 import { decodeRecord } from './decode-record.ts';
@@ -65,7 +65,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
     createPutUserAgent(agents),
     createPutGeo(createGeoColumns(geo)),
     createPutSource({ sources, pageUrl: createPageUrls(), referrer: createReferrers(sources) }),
-    putVisitor,
+    createPutVisitor(),
     createDropErased(registry),
     restoreDumped,
     createDropExcluded(registry),

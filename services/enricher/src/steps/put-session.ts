@@ -43,7 +43,8 @@ export const putSession: Step = {
    */
   prepare(event) {
     if (event.visitorId === '' || event.identity !== undefined || event.type === 'unlink') return undefined;
-    event.sessionsKey = visitorSessionsKey(event.siteId, event.visitorId);
+    // The step `put-visitor` has already set the key of a visitor without an ID of its own.
+    event.sessionsKey ||= visitorSessionsKey(event.siteId, event.visitorId);
     return event.sessionsKey;
   },
   apply(event, batch) {
