@@ -2,6 +2,7 @@ import { END_MS } from '../ingest/timestamp.ts';
 import type { Json } from '../json/json.ts';
 import type { Outcome } from '../records/outcome.ts';
 import type { RecordsColumn } from '../records/records-columns.ts';
+import { isUuid } from '../records/uuid.ts';
 import { DUMP_COLUMNS, DUMP_LINE_CHARS_MAX, DUMP_OUTCOMES, DUMP_ROW_LENGTHS } from './dump-format.ts';
 
 /** A row of a dump, after validation: its values by column. */
@@ -18,7 +19,6 @@ export interface DumpedRow {
 
 type Rule = (value: Json) => boolean;
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const WHOLE_MAX = 2 ** 32;
 /** The beginning of the column `detail` of an identify. */
 export const PROFILE_DETAIL = /^\{"profile_id":"[0-9a-f-]{36}"/;
@@ -33,7 +33,7 @@ const isOneOf = (...texts: readonly string[]): Rule => {
 /** The rules for the values of columns. A column without a rule here must be a text. */
 const RULES: Readonly<Partial<Record<RecordsColumn, Rule>>> = {
   outcome: isOneOf(...DUMP_OUTCOMES),
-  event_id: (value) => typeof value === 'string' && UUID.test(value),
+  event_id: (value) => typeof value === 'string' && isUuid(value),
   source: isOneOf('collect', 'server', 'import'),
   type: isOneOf('pageview', 'event', 'identify', 'unlink'),
   timestamp: isTime,

@@ -13,6 +13,7 @@ import { bodyTextOf } from '@weir/domain/records/body-text';
 import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
 import { isRedriven } from '@weir/domain/records/redriven';
 import { isSealedAddress } from '@weir/domain/records/sealed-address';
+import { isUuid } from '@weir/domain/records/uuid';
 import { languageTag } from '../locale/language.ts';
 import { NO_STAMP_JSON } from '../session/visit-stamp.ts';
 import { NO_BOT } from '../user-agent/judge-bot.ts';
@@ -20,7 +21,6 @@ import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-const EVENT_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** Accepted times are before this time, and at or after 1970-01-01 (docs/api.md, Timestamps). */
 const TIME_END_MS = Date.UTC(2100, 0, 1);
 
@@ -43,7 +43,7 @@ export function decodeRecord(logged: LoggedRecord): EnrichedEvent | string {
     // The error message is not used: it would quote the record, which can contain a client IP.
     return 'not a raw record';
   }
-  if (!EVENT_ID.test(record.eventId)) return 'eventId is not a UUID';
+  if (!isUuid(record.eventId)) return 'eventId is not a UUID';
   if (!isTime(record.receivedAt)) return 'receivedAt is not a time';
   if (record.body === null || Array.isArray(record.body)) return 'body is not an object';
   const { sealedIp = '' } = record;

@@ -14,6 +14,7 @@ import {
   type StateChange,
   type StateStore,
 } from '@weir/ports/state-store';
+import { timeText } from '../encoding/milliseconds-text.ts';
 import { createBatchOverlay } from './batch-overlay.ts';
 import type { Decided } from './decided-outcomes.ts';
 import type { Enrichment } from './enrichment.ts';
@@ -97,7 +98,7 @@ export async function enrichBatch<Decoded>(
       headers: {
         [HEADER_RAW_OFFSET]: String(first + i),
         [HEADER_COLUMNS_VERSION]: VERSION,
-        [HEADER_RECEIVED_AT]: String(receivedAt),
+        [HEADER_RECEIVED_AT]: timeText(receivedAt),
       },
     };
   });
