@@ -35,9 +35,9 @@ export const SHARED_MS = 1_000;
 /**
  * The largest number of reports that run at once. The embedded engine runs at most 12 statements at once, and inserts and the SQL console need
  * some of them. A report runs up to three statements at once: its own, the search for long visits, and the check of the facts of its period
- * (`steadyQuery`). The last two take only some milliseconds. A report with bots that uses a dimension of visits also runs up to five searches
- * (bot-visits.ts), which read columns of the whole history. `stats` or `breakdown` with a comparison runs twice as many statements. With more than 12,
- * the others wait.
+ * (`steadyQuery`). The last two take only some milliseconds. A report with bots that uses a dimension of visits also runs up to two searches
+ * at once (bot-visits.ts), which read columns of the whole history. `stats` or `breakdown` with a comparison runs twice as many statements, so at
+ * most ten. With more than 12, the others wait.
  */
 export const RUNNING_MAX = 4;
 const WAITING_MAX = 256;

@@ -9,12 +9,12 @@ import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod }
 import { type Query, readChoice } from './read-query.ts';
 import { METRIC_NAMES, type MetricName, needsVisits } from './report-metrics.ts';
 import { isEmptyBreakdown, ROWS_ALONE, type Scope, type SlotRun } from './report-sql.ts';
-import { areBotsApart } from './visits/bot-visits.ts';
+import { findBotVisits } from './visits/bot-visits.ts';
 import { countsOnlyBots } from './visits/only-bots-parts.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
 import { dimensionsOf, isInSlots, propertiesOf } from './visits/slot-rows.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
-import { botSourceOf, likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
+import { likelySourceOf, visitSourceOf } from './visits/visit-source.ts';
 
 /** The part of a request that all reports on one site share, except the realtime report. */
 export interface ReportRequest {
@@ -89,16 +89,16 @@ export async function readReportRequest(
     const usesVisits = dimensionsOf(scope.filters, numbers.by).some(({ scope }) => scope === 'visit');
     const usesOnlyRows = !withVisits && !usesVisits;
     if (isEmptyBreakdown(scope, numbers.by)) return { ...scope, visits: ROWS_ALONE };
-    const usesBotVisits = scope.withBots && usesVisits;
-    if (usesBotVisits && countsOnlyBots(scope.filters, numbers.by) && (await areBotsApart(scope, deps.analytics)))
-      return { ...scope, visits: { ...ROWS_ALONE, bots: 'apart' } };
-    const isBuilt = (!scope.withBots || usesBotVisits) && isInSlots(scope, numbers.by, numbers.starts?.(period));
+    const bots = scope.withBots && usesVisits ? await findBotVisits(scope, deps.analytics) : undefined;
+    if (bots === 'apart' && countsOnlyBots(scope.filters, numbers.by))
+      return { ...scope, visits: { ...ROWS_ALONE, bots } };
+    const isBuilt = (!scope.withBots || bots === 'apart') && isInSlots(scope, numbers.by, numbers.starts?.(period));
     if (usesOnlyRows && !isBuilt) return { ...scope, visits: ROWS_ALONE };
     const facts = await readPeriodFacts(scope, deps.analytics, isBuilt ? propertiesOf(scope.filters, numbers.by) : []);
     const built = isBuilt ? slotRun(facts.days, period, scope.withBots || exact.value === '1') : undefined;
     if (usesOnlyRows) return { ...scope, visits: { ...ROWS_ALONE, built } };
-    if (usesBotVisits) return { ...scope, visits: await botSourceOf(scope, deps.analytics, facts, built) };
-    return { ...scope, visits: await likelySourceOf(scope, deps.analytics, facts, built) };
+    const visits = await likelySourceOf(scope, deps.analytics, facts, built);
+    return { ...scope, visits: visits.of === 'sessions' ? visits : { ...visits, bots } };
   };
   const [scope, compared] = await Promise.all([
     scopeOf(period.value),

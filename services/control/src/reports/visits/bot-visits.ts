@@ -41,16 +41,20 @@ const FAR_MOVED = `${MOVED_OF_SITE} AND (hour < fromUnixTimestamp64Milli(${msAt(
 const MOVED_BOTS_MAX = 500;
 
 /**
- * Returns one row about the visits that the stored session IDs do not show.
- * - `is_kept`: the session of a bot is in `sessions_kept`, which has the sessions of expired rows.
- * - `from_server`: a server has sent a row of a bot, and sessions have moved. The visitor of this row can be another one than that of its session.
- * - `moved`: the visitors of rows of bots whose sessions have moved, as hashes.
+ * Selects one or two rows about the visits of rows of bots. `moved`: the rows of `moved_hours` that count. If `shared` selects a row, one of them says
+ * so: `shared` selects rows of people with the session ID of a bot. The other row is about visits that the session IDs do not show:
+ * - `is_found`: the session of a bot is in `sessions_kept`, which has the sessions of expired rows. Or a server has sent a row of a bot, and sessions
+ *   have moved: the visitor of this row can be another one than that of its session.
+ * - `visitors`: the visitors of rows of bots whose sessions have moved, as hashes.
  */
-const hiddenVisits = (moved: string): string => `SELECT
-  countIf(records.session_key IN (SELECT sipHash64(session_id) FROM sessions_kept WHERE site_id = {site:String})) > 0 AS is_kept,
-  max(source = 'server') AND (SELECT count() > 0 FROM ${moved}) AS from_server,
-  arraySort(groupUniqArrayIf(${MOVED_BOTS_MAX + 1})(toString(visitor_key), visitor_key IN (SELECT sipHash64(visitor_id) FROM ${moved}))) AS moved
+function visitsOfBots(shared: string, moved: string): string {
+  return `SELECT 1 AS is_found, CAST([], 'Array(String)') AS visitors FROM (${shared} LIMIT 1)
+UNION ALL
+SELECT countIf(records.session_key IN (SELECT sipHash64(session_id) FROM sessions_kept WHERE site_id = {site:String})) > 0
+    OR (max(source = 'server') AND (SELECT count() > 0 FROM ${moved})) AS is_found,
+  arraySort(groupUniqArrayIf(${MOVED_BOTS_MAX + 1})(toString(visitor_key), visitor_key IN (SELECT sipHash64(visitor_id) FROM ${moved}))) AS visitors
 FROM ${BOTS}`;
+}
 
 const VISITORS = "SELECT arrayJoin(CAST({visitors:Array(String)}, 'Array(UInt64)'))";
 /**
@@ -69,36 +73,32 @@ const nearMoved = (moved: string): string => `SELECT found FROM
 )
 LIMIT 1`;
 
-type Ask = ReportTables['userQuery'];
-
-/** Whether rows of bots belong, or may belong, to visits that the stored session IDs do not show. `moved`: the rows of `moved_hours` that count. */
-async function hasHiddenVisits(moved: string, times: Statement['params'], ask: Ask): Promise<boolean> {
-  const [row] = (await ask(hiddenVisits(moved), times)).rows;
-  const visitors = row?.moved as readonly string[];
-  if (Number(row?.is_kept) === 1 || Number(row?.from_server) === 1 || visitors.length > MOVED_BOTS_MAX) return true;
-  return visitors.length > 0 && (await ask(nearMoved(moved), { ...times, visitors })).rows.length > 0;
+/** Whether rows of bots belong, or may belong, to visits. For `shared` and `moved`, see `visitsOfBots`. */
+async function haveVisits(
+  { userQuery }: Pick<ReportTables, 'userQuery'>,
+  shared: string,
+  moved: string,
+  params: Statement['params'],
+): Promise<boolean> {
+  const { rows } = await userQuery(visitsOfBots(shared, moved), params);
+  const visitors = rows.flatMap((row) => row.visitors as readonly string[]);
+  if (rows.some((row) => Number(row.is_found) === 1) || visitors.length > MOVED_BOTS_MAX) return true;
+  return visitors.length > 0 && (await userQuery(nearMoved(moved), { ...params, visitors })).rows.length > 0;
 }
 
-async function anyOf(searches: readonly Promise<boolean>[]): Promise<boolean> {
-  return (await Promise.all(searches)).includes(true);
-}
-
-function timesOf({ siteId, period }: AskedScope): Statement['params'] {
-  return { site: siteId, ...hoursOf(period) };
-}
+const timesOf = ({ siteId, period }: AskedScope): Statement['params'] => ({ site: siteId, ...hoursOf(period) });
 
 /**
- * Whether no row of a bot in the period belongs to a visit. The filters of the report do not matter. The answers of the statements seldom change, so
- * a report begins with the last answers and checks them (docs/decisions/0057).
+ * Returns `apart` if no row of a bot in the period belongs to a visit, and otherwise `visiting`. The filters of the report do not matter. The answer
+ * of the statement seldom changes, so a report begins with the last answer and checks it (docs/decisions/0057).
  */
-export async function areBotsApart(
+export async function findBotVisits(
   scope: AskedScope,
-  { userQuery, steadyQuery: ask = userQuery }: ReportTables,
-): Promise<boolean> {
-  const times = timesOf(scope);
-  const shared = `SELECT 1 FROM records PREWHERE session_key IN (${BOT_KEYS}) WHERE ${PEOPLE} LIMIT 1`;
-  const isShared = async (): Promise<boolean> => (await ask(shared, times)).rows.length > 0;
-  return !(await anyOf([isShared(), hasHiddenVisits(MOVED_OF_SITE, times, ask)]));
+  { userQuery, steadyQuery = userQuery }: ReportTables,
+): Promise<'apart' | 'visiting'> {
+  const shared = `SELECT 1 FROM records PREWHERE session_key IN (${BOT_KEYS}) WHERE ${PEOPLE}`;
+  const found = await haveVisits({ userQuery: steadyQuery }, shared, MOVED_OF_SITE, timesOf(scope));
+  return found ? 'visiting' : 'apart';
 }
 
 /**
@@ -108,10 +108,9 @@ export async function areBotsApart(
 export async function hasFarBotVisits(
   scope: AskedScope,
   near: NearVisits,
-  { userQuery: ask }: Pick<ReportTables, 'userQuery'>,
+  tables: Pick<ReportTables, 'userQuery'>,
 ): Promise<boolean> {
   const parameters = createParameters();
-  const times = timesOf(scope);
   const expressions = movedSql(near, parameters);
   if (expressions.length > 0) putDays(scope.period, near.skipped, parameters);
   const present = `SELECT ${sessionKey(near)} FROM ${BOTS}`;
@@ -121,8 +120,6 @@ export async function hasFarBotVisits(
       ? present
       : `${present} UNION ALL SELECT pair.1 FROM (SELECT arrayJoin(arrayZip(moved_from, moved_to)) AS pair) WHERE pair.2 IN (${present})`;
   const far = `${expressions.length === 0 ? '' : `WITH\n${expressions.join(',\n')}\n`}SELECT 1 FROM records
-WHERE ${PEOPLE} AND ${rowsOutside(msAt('from', -VISIT_MS_MAX), msAt('to', VISIT_MS_MAX))} AND records.session_key IN (${stored})
-LIMIT 1`;
-  const isFar = async (): Promise<boolean> => (await ask(far, { ...times, ...parameters.values })).rows.length > 0;
-  return anyOf([isFar(), hasHiddenVisits(FAR_MOVED, times, ask)]);
+WHERE ${PEOPLE} AND ${rowsOutside(msAt('from', -VISIT_MS_MAX), msAt('to', VISIT_MS_MAX))} AND records.session_key IN (${stored})`;
+  return haveVisits(tables, far, FAR_MOVED, { ...timesOf(scope), ...parameters.values });
 }

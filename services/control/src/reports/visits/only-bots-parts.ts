@@ -5,7 +5,7 @@ import { type AskedScope, HIT_COLUMNS, nameOfText, type ReportParts, ROWS_OF_PER
 import { OF_SITE } from './visit-rows.ts';
 
 /**
- * The parts of a report that counts only rows of bots, none of which belongs to a visit (`areBotsApart` in bot-visits.ts). For the dimensions of
+ * The parts of a report that counts only rows of bots, none of which belongs to a visit (`findBotVisits` in bot-visits.ts). For the dimensions of
  * visits, such a row has its own values.
  */
 export function onlyBotsParts(scope: AskedScope, by: Dimension | undefined, columns: readonly string[]): ReportParts {

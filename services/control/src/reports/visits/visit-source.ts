@@ -13,7 +13,7 @@ import {
   scopeSql,
   type VisitSource,
 } from '../report-sql.ts';
-import { areBotsApart, hasFarBotVisits } from './bot-visits.ts';
+import { hasFarBotVisits } from './bot-visits.ts';
 import { movedSessions } from './moved-sessions.ts';
 import { type PeriodFacts, readPeriodFacts } from './period-facts.ts';
 import {
@@ -112,21 +112,6 @@ export async function likelySourceOf(
   const moved =
     movedHours === 0 ? NONE_MOVED : await movedNear(scope, movedHours, skipped, shared(analytics, version, true));
   return { of: 'rows', near: { moved, hasUnstamped: has('unstamped'), skipped }, built, version, isChecked: false };
-}
-
-/**
- * The source of visits of a report with bots that uses a dimension of visits (docs/decisions/0058). Like `likelySourceOf`, it leaves the search for
- * unusual visits to `askWithSource`.
- */
-export async function botSourceOf(
-  scope: AskedScope,
-  analytics: ReportTables,
-  facts: PeriodFacts,
-  built: SlotRun | undefined,
-): Promise<VisitSource> {
-  const areApart = await areBotsApart(scope, analytics);
-  const source = await likelySourceOf(scope, analytics, facts, areApart ? built : undefined);
-  return source.of === 'sessions' ? source : { ...source, bots: areApart ? 'apart' : 'visiting' };
 }
 
 /** Whether the rows near the period suffice: no visit of the report has rows more than a day before or after it. */
