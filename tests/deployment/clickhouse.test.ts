@@ -14,8 +14,8 @@ import {
 } from '../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { readSources, readYaml } from './read-files.ts';
 
-/** A report runs at most two statements at the same time, for example its own one and the search for long visits. */
-const STATEMENTS_OF_A_REPORT_MAX = 2;
+/** A report with bots and a comparison runs up to ten statements at the same time (`RUNNING_MAX`). */
+const STATEMENTS_OF_A_REPORT_MAX = 10;
 
 type Settings = Record<string, unknown>;
 interface User {
