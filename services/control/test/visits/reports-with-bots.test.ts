@@ -2,6 +2,7 @@ import {
   batch,
   type ClickhouseUnderTest,
   openClickhouseUnderTest,
+  type RowFields,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { breakdownReport } from '../../src/reports/breakdown-report.ts';
 import { dimensionOf } from '../../src/reports/dimensions.ts';
@@ -11,10 +12,13 @@ import { SESSIONS } from '../../src/reports/report-sql.ts';
 import { statsReport } from '../../src/reports/stats-report.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { choicesOf, DAY_MS, DAYS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
+import { stampRows } from './stamp-rows.ts';
 
 /**
  * Compares reports that include bots: from the rows near the period or slots (docs/glossary.md), and from the view `sessions`. In some visits of the
- * first site, some rows are from a bot. The second site has the same rows, but each row of a bot has a session of its own.
+ * first site, some rows are from a bot. The second site has the same rows, but each row of a bot has a visitor and a session of its own. The rows of
+ * both sites have the stamps (docs/glossary.md) of the enricher. Some rows arrive late, and half of the visits are sent without a session ID, so late
+ * rows also move sessions. The third site has the rows of the first, without stamps.
  */
 const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** From and to, in hours after `T0`. */
@@ -25,6 +29,14 @@ const SPANS = [
   [3 * 24, 4 * 24],
 ] as const;
 const APART = 'apart';
+const UNSTAMPED = 'unstamped';
+const LATE_MS_MAX = 20 * HOUR_MS;
+const VISIT = { site_id: SITE, visitor_id: 'v', session_id: 's', source: 'collect', type: 'pageview', pathname: '/a' };
+/** On the day of the shortest of the `SPANS`, random visits often have no bot. */
+const VISIT_WITH_BOT: readonly RowFields[] = [
+  { ...VISIT, timestamp: T0 + 3.5 * DAY_MS },
+  { ...VISIT, timestamp: T0 + 3.5 * DAY_MS + 1, bot: 'Googlebot', bot_reason: 'known_bot' },
+];
 const choices = choicesOf(SEED);
 
 let opened: ClickhouseUnderTest;
@@ -32,12 +44,28 @@ beforeAll(async () => {
   opened = await openClickhouseUnderTest();
   await opened.analytics.migrate();
   const { analytics } = opened;
-  const rows = randomVisits(choices);
-  const apart = rows.map((row, nth) => ({
+  const rows = [...randomVisits(choices), ...VISIT_WITH_BOT].map((row) =>
+    row.bot === undefined ? row : { ...row, traffic_source: 'of bot' },
+  );
+  const sessions = new Set(rows.map((row) => row.session_id));
+  const withoutId = new Set([...sessions].filter(() => choices.chance(0.5)));
+  const sent = rows.map((row) => (withoutId.has(row.session_id) ? { ...row, session_id: '' } : row));
+  const lateMs = (): number => (choices.chance(0.1) ? choices.random() * LATE_MS_MAX : 0);
+  const arrival = new Map(sent.map((row) => [row, Number(row.timestamp) + lateMs()]));
+  const arrived = sent.toSorted((a, b) => Number(arrival.get(a)) - Number(arrival.get(b)));
+  const apart = arrived.map((row, nth) => ({
     ...{ ...row, site_id: APART },
-    ...(row.bot === undefined ? {} : { session_id: `bot${nth}`, traffic_source: 'of bot' }),
+    ...(row.bot !== undefined && {
+      ...{ session_id: `bot${nth}`, visitor_id: `bot${nth}` },
+      // If sessions have moved, a report assumes that the event of a bot from a server belongs to a visit.
+      source: 'collect',
+    }),
   }));
-  await analytics.insertRecords(batch(0, [...rows, ...apart]));
+  const unstamped = rows.map((row) => ({ ...row, site_id: UNSTAMPED }));
+  const stamped = stampRows(arrived);
+  expect(stamped.filter((row) => row.visit_stamp === 1).length).toBeGreaterThan(200);
+  expect(stamped.filter((row) => row.detail !== '').length).toBeGreaterThan(0);
+  await analytics.insertRecords(batch(0, [...stamped, ...stampRows(apart), ...unstamped]));
   const change = (statement: string) => analytics.change(statement);
   const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
   const days = { siteId: APART, fromMs: T0, toMs: T0 + DAYS * DAY_MS, rows: 1 };
@@ -48,7 +76,11 @@ afterAll(async () => {
 });
 
 const NAMES = ['stats', 'bot', 'bot_reason', 'page', 'event', 'country', 'channel', 'source', 'entry', 'exit'];
-test.each([SITE, APART].flatMap((site) => NAMES.map((name) => [site, name] as const)))(
+const ON_UNSTAMPED = ['stats', 'bot', 'page', 'source'];
+test.each([
+  ...[SITE, APART].flatMap((site) => NAMES.map((name) => [site, name] as const)),
+  ...ON_UNSTAMPED.map((name) => [UNSTAMPED, name] as const),
+])(
   `on the site %s, the report by %s with bots is equal from rows and from sessions (WEIR_SLOT_SEED=${SEED})`,
   async (siteId, name) => {
     const by = dimensionOf(name);
@@ -80,7 +112,7 @@ test.each([SITE, APART].flatMap((site) => NAMES.map((name) => [site, name] as co
       expect([query, found]).toEqual([query, wanted]);
     }
     // `sources` has `rows` if the report does not need the visits of bots.
-    const ofBots = siteId === SITE ? ['visiting'] : by?.isOfBots ? ['apart'] : ['apart', 'slots'];
+    const ofBots = siteId !== APART ? ['visiting'] : by?.isOfBots ? ['apart'] : ['apart', 'slots'];
     expect([...sources].sort()).toEqual([...ofBots, ...(by?.scope === 'visit' ? [] : ['rows'])].sort());
   },
   300_000,
