@@ -67,15 +67,11 @@ export async function* readChunks(objects: ObjectStore, chunks: readonly string[
   for (const hash of chunks) yield await readChunk(objects, hash);
 }
 
-/** Deletes the chunks that are not in `used`. Resolves with the number of deleted chunks. */
-export async function deleteUnusedChunks(objects: ObjectStore, used: ReadonlySet<string>): Promise<number> {
-  let deleted = 0;
+/** Deletes the chunks that are not in `used`. */
+export async function deleteUnusedChunks(objects: ObjectStore, used: ReadonlySet<string>): Promise<void> {
   for await (const { name } of objects.list(CHUNKS)) {
-    if (used.has(name.slice(name.lastIndexOf('/') + 1))) continue;
-    await objects.delete(name);
-    deleted++;
+    if (!used.has(name.slice(name.lastIndexOf('/') + 1))) await objects.delete(name);
   }
-  return deleted;
 }
 
 const objectName = (hash: string): string => `${CHUNKS}${hash.slice(0, 2)}/${hash}`;
