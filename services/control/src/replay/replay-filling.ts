@@ -17,8 +17,6 @@ export interface Filling {
   /** Starts the writer if it does not run. `ends`: for each partition, the raw offset (docs/glossary.md) at which the writer stops (exclusive). */
   keepRunning(replay: Replay, state: ReplayState, ends: readonly number[]): Promise<void>;
   gate(replay: Replay): ReplayGate;
-  /** Waits until this number of records may be copied. Resolves with false if the signal aborts. */
-  pass(replay: Replay, records: number, signal: AbortSignal): Promise<boolean>;
   /**
    * Checks whether the replay must wait, or rest (pause between its pieces of work) while live records arrive. During a swap (docs/glossary.md), the
    * live writers pause. Their lag then does not count, and the replay does not rest, so that the pause is short.
@@ -59,7 +57,6 @@ export function createFilling(deps: FillingDeps): Filling {
       running = { run: runOf(state), writer: await startFiller(deps, replay, state, gateOf(replay)) };
     },
     gate: gateOf,
-    pass: (replay, records, signal) => gateOf(replay).pass(records, signal),
     async lookAround(replay, { isSwap } = { isSwap: false }) {
       const lag = isSwap ? undefined : await liveLag(deps.eventLog, deps.clock);
       gateOf(replay).setObstacle(deps.disk?.shortage() ?? lag);

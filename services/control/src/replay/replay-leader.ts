@@ -64,6 +64,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   const { eventLog, analytics, shadow, registry, clock, logger } = deps;
   const filling = createFilling(deps);
   const automatic = createAutomaticSteps(deps);
+  const copying = { analytics, shadow, logId: eventLog.logId };
   const swapping = { ...deps, filling, signal, fence, putState, migrateShadow };
   let failure: string | undefined;
   let target: { readonly takenAt: number; readonly offsets: readonly number[] } | undefined;
@@ -105,7 +106,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
       const runs = neededRuns(await listRuns(archiveOf(deps), request), eventLog.logId, starts);
       await putState({ replayId, phase: 'archive', starts, recordsCopied: 0, recordsToCopy: sumOf(runs) });
     } else {
-      const chunks = await listChunks({ analytics, shadow, logId: eventLog.logId }, { starts }, request);
+      const chunks = await listChunks(copying, { starts }, request);
       await putState({ replayId, phase: 'copy', starts, recordsCopied: 0, recordsToCopy: sumOf(chunks) });
     }
   }
@@ -128,7 +129,6 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
       state,
     );
     if (read === undefined) return;
-    const copying = { analytics, shadow, logId: eventLog.logId };
     const { reading: _, ...whole } = read;
     // Only a replay of all records adds rows for records that expired in the archive.
     const expired = isWhole(request) ? await listExpired(archiveOf(deps), eventLog.logId, read.archived) : [];
@@ -138,7 +138,6 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
 
   async function copy(replay: Replay, state: ReplayState): Promise<void> {
     const { request } = replay;
-    const copying = { analytics, shadow, logId: eventLog.logId };
     const { copied } = state;
     let { recordsCopied } = state;
     for (const { records, ...chunk } of await listChunks(copying, state, request)) {
@@ -147,7 +146,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
         await rest();
         if (signal.aborted || wishOf(registry.replay()) === 'drop') return;
       }
-      if (!(await filling.pass(replay, records, signal)) || wishOf(registry.replay()) !== undefined) return;
+      if (!(await filling.gate(replay).pass(records, signal)) || wishOf(registry.replay()) !== undefined) return;
       await filling.gate(replay).statement(() => copyChunk(copying, state, request, chunk), signal);
       recordsCopied += records;
       await putState({ ...state, copied: chunk, recordsCopied });
@@ -196,17 +195,14 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
    */
   async function beginUndo(state: ReplayState, answered: number): Promise<void> {
     const { refusal: _, ...rest } = state;
-    const starts = (state.swapped?.positions ?? []).map(({ offset, rawOffset }) => {
-      return { offset, rawOffset, rawEnd: rawOffset };
-    });
+    const starts = (state.swapped?.positions ?? []).map((position) => ({ ...position, rawEnd: position.rawOffset }));
     target = undefined;
-    const undoFrom = state.undoFrom ?? clock();
     await putState({
       ...rest,
       phase: 'fill',
       starts,
       undoing: true,
-      undoFrom,
+      undoFrom: state.undoFrom ?? clock(),
       recordsCopied: 0,
       recordsToCopy: 0,
       answered,

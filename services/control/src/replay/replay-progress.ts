@@ -40,12 +40,7 @@ export async function fillPositions(
   state: RunState,
 ): Promise<readonly FillPosition[]> {
   if (readsRaw(replay, state)) return rawPositions(eventLog, state);
-  const positions = await eventLog.positions(TOPIC_ENRICHED, GROUP_REPLAY_WRITER);
-  return state.starts.map(({ offset }, partition) => {
-    const position = positions[partition];
-    const committed = position === undefined ? undefined : committedOf(runOf(state), position);
-    return { start: offset, next: Math.max(offset, committed ?? 0), end: Math.max(offset, position?.end ?? 0) };
-  });
+  return writerPositions(eventLog, TOPIC_ENRICHED, state);
 }
 
 async function rawPositions(eventLog: EventLog, state: RunState): Promise<readonly FillPosition[]> {
@@ -71,15 +66,17 @@ async function rawPositions(eventLog: EventLog, state: RunState): Promise<readon
 }
 
 /** For each partition, the offset of the next replayed outcome that the writer will store, and the end offset of the replayed outcomes. */
-export async function replayedPositions(
-  eventLog: EventLog,
-  state: RunState,
-): Promise<readonly { readonly next: number; readonly end: number }[]> {
-  const positions = await eventLog.positions(TOPIC_REPLAYED, GROUP_REPLAY_WRITER);
+export function replayedPositions(eventLog: EventLog, state: RunState): Promise<readonly FillPosition[]> {
+  return writerPositions(eventLog, TOPIC_REPLAYED, state);
+}
+
+/** The progress of the replay's writer in the topic that it reads, in offsets of this topic. */
+async function writerPositions(eventLog: EventLog, topic: string, state: RunState): Promise<readonly FillPosition[]> {
+  const positions = await eventLog.positions(topic, GROUP_REPLAY_WRITER);
   return state.starts.map(({ offset }, partition) => {
     const position = positions[partition];
     const committed = position === undefined ? undefined : committedOf(runOf(state), position);
-    return { next: Math.max(offset, committed ?? 0), end: Math.max(offset, position?.end ?? 0) };
+    return { start: offset, next: Math.max(offset, committed ?? 0), end: Math.max(offset, position?.end ?? 0) };
   });
 }
 
