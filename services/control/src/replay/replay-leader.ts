@@ -3,6 +3,7 @@ import { TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import { pendingWish, type Replay, type ReplayRequest, type ReplayState } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { abortable } from '@weir/runtime/abortable';
 import { describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
 import { createAutomaticSteps } from '../rebuild/automatic-steps.ts';
@@ -261,8 +262,10 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
   async function rest(): Promise<void> {
     const changed = new AbortController();
     const stop = registry.onReplayChange(() => changed.abort());
-    await pause(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, changed.signal]) }).catch(() => undefined);
+    // Not `AbortSignal.any`: in Node 20, `signal` would keep a reference to each signal that was made from it, as long as the replay exists.
+    await abortable(pause(LOOK_EVERY_MS, undefined, { signal: changed.signal }), signal).catch(() => undefined);
     stop();
+    changed.abort();
   }
 
   async function lead(): Promise<void> {

@@ -10,6 +10,7 @@ import type {
   StoredRecord,
 } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { abortable } from '@weir/runtime/abortable';
 import { readSegment, verifySegment } from '@weir/runtime/archive/read-segment';
 import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import { rawOffsetOf } from '../plan-replay.ts';
@@ -150,7 +151,8 @@ async function consumeRun(
     while (!signal.aborted && !sought && (committed?.offset ?? run.from) < next) {
       const woken = new AbortController();
       wake = () => woken.abort();
-      await pause(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => undefined);
+      await abortable(pause(LOOK_EVERY_MS, undefined, { signal: woken.signal }), signal).catch(() => undefined);
+      woken.abort();
       await handled(consumer, []);
     }
   }
