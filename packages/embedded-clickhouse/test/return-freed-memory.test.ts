@@ -43,3 +43,34 @@ test('rests after a call that returned nothing', async () => {
     jest.useRealTimers();
   }
 });
+
+test('returns freed memory once when the process is idle after a change', async () => {
+  jest.useFakeTimers();
+  const MEGABYTES = 1024 * 1024;
+  let used = 80 * MEGABYTES;
+  const purges: number[] = [];
+  const timer = returnFreedMemory({
+    memoryBytes: 1000 * MEGABYTES,
+    used: () => used,
+    async purge() {
+      purges.push(used / MEGABYTES);
+      used -= 20 * MEGABYTES;
+    },
+  });
+  try {
+    await jest.advanceTimersByTimeAsync(9_000);
+    expect(purges).toEqual([]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(purges).toEqual([80]);
+    for (let second = 0; second < 30; second += 1) {
+      used += 10 * MEGABYTES;
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+    expect(purges).toEqual([80]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(purges).toEqual([80, 360]);
+  } finally {
+    clearInterval(timer);
+    jest.useRealTimers();
+  }
+});

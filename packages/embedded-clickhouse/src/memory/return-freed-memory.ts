@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 const LOOK_EVERY_MS = 250;
 /** The pause after a call of `purge` that did not reduce the memory of the process: the running statements need all of it. */
 const REST_MS = 1_000;
+/** The process is idle if its memory has not changed by more than `CHANGE_BYTES` for this many looks (10 s). */
+const IDLE_LOOKS = 40;
+const CHANGE_BYTES = 8 * 1024 * 1024;
 
 export interface ReturnMemoryOptions {
   /** The memory above which the process returns what it does not use. */
@@ -21,15 +24,24 @@ export interface ReturnMemoryOptions {
 export function returnFreedMemory({ memoryBytes, purge, used = anonymousBytes }: ReturnMemoryOptions): NodeJS.Timeout {
   let underWay = false;
   let restsUntil = 0;
+  let steadyBytes = 0;
+  let steadyLooks = 0;
   return setInterval(() => {
     const before = used();
-    if (underWay || before <= memoryBytes || performance.now() < restsUntil) return;
+    steadyLooks += 1;
+    if (Math.abs(before - steadyBytes) > CHANGE_BYTES) {
+      steadyBytes = before;
+      steadyLooks = 0;
+    }
+    const isAbove = before > memoryBytes && performance.now() >= restsUntil;
+    if (underWay || !(isAbove || steadyLooks === IDLE_LOOKS)) return;
     underWay = true;
     purge()
       .catch((error: unknown) => process.stderr.write(`cannot return freed memory: ${String(error)}\n`))
       .finally(() => {
         underWay = false;
-        if (used() >= before) restsUntil = performance.now() + REST_MS;
+        steadyBytes = used();
+        if (steadyBytes >= before) restsUntil = performance.now() + REST_MS;
       });
   }, LOOK_EVERY_MS);
 }
