@@ -31,6 +31,7 @@ import { createSharedGeo, locateWith } from '../ports/shared-geo.ts';
 import type { Role } from '../roles.ts';
 import { createStack, type Stack } from '../stack.ts';
 import { createPipelineThread, rolesOfThread } from '../thread/pipeline-thread.ts';
+import { collectWhenIdle } from '../watch/collect-when-idle.ts';
 import { startForgettingSalts } from '../watch/forget-salts.ts';
 import { watchGuardRails } from '../watch/guard-rails.ts';
 import { startMakingSalts } from '../watch/make-salts.ts';
@@ -101,6 +102,7 @@ async function start(
   const needsTables = roles.includes('writer') || roles.includes('control');
   const embedded = usesDataFolder(config, needsTables);
   if (embedded) stack.add(await lockDataFolder(config.dataDir), (folder) => folder.close());
+  stack.add(collectWhenIdle(), (collecting) => collecting.close());
   const metrics = createMetrics();
   const readiness = createReadiness();
   const disks = embedded ? await watchDisks({ config, logger, metrics, readiness, stack }) : [];

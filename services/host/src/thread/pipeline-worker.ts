@@ -11,6 +11,7 @@ import { createSharedGeo, locateWith } from '../ports/shared-geo.ts';
 import { createStack } from '../stack.ts';
 import { type Pipeline, startPipeline } from '../startup/start-pipeline.ts';
 import { type Replays, startReplays } from '../startup/start-replays.ts';
+import { collectWhenIdle } from '../watch/collect-when-idle.ts';
 import { createReadiness } from '../watch/readiness.ts';
 import type { MainCalls, PipelineCalls, PipelineInput } from './pipeline-calls.ts';
 
@@ -100,6 +101,7 @@ started.catch(() => undefined);
 
 async function start(): Promise<void> {
   const ports = await opening;
+  stack.add(collectWhenIdle(), (collecting) => collecting.close());
   const archive = await openArchive(config);
   if (archive !== undefined) stack.add(archive, (objects) => objects.close());
   const ready = abortable(tables, stop.signal);

@@ -1,0 +1,46 @@
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+
+const LOOK_EVERY_MS = 5_000;
+/** A thread is busy if it has used more than this share of the time since the last look, and idle otherwise. */
+const BUSY_SHARE = 0.1;
+/** Garbage is collected after this many idle looks in a row. */
+const IDLE_LOOKS = 2;
+
+export interface CollectDeps {
+  /** Collects all garbage of this thread. Undefined if Node was started without `--expose-gc`: then nothing is collected. */
+  readonly collect?: (() => void) | undefined;
+  /** The share of the time, 0 to 1, that this thread was busy since the last call. */
+  readonly busyShare?: () => number;
+  /** Milliseconds between two looks. */
+  readonly lookEveryMs?: number;
+}
+
+/**
+ * Collects the garbage of this thread once after its start, and once after each time with much work, when the thread has been idle for 10 s. V8
+ * collects garbage when a thread allocates memory, so after a peak an idle thread would keep the memory of the peak.
+ */
+export function collectWhenIdle(deps: CollectDeps = {}): { close(): void } {
+  const { collect = globalThis.gc, busyShare = busyShareOfThread(), lookEveryMs = LOOK_EVERY_MS } = deps;
+  if (collect === undefined) return { close: () => undefined };
+  let hasWorked = true;
+  let idleLooks = 0;
+  const timer = setInterval(() => {
+    const busy = busyShare() > BUSY_SHARE;
+    idleLooks = busy ? 0 : idleLooks + 1;
+    hasWorked ||= busy;
+    if (!hasWorked || idleLooks < IDLE_LOOKS) return;
+    hasWorked = false;
+    collect();
+  }, lookEveryMs).unref();
+  return { close: () => clearInterval(timer) };
+}
+
+function busyShareOfThread(): () => number {
+  let last: EventLoopUtilization = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
