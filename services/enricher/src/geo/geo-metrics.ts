@@ -26,7 +26,7 @@ export function createGeoMetrics(registry: Metrics, gauges: GeoGauges): GeoMetri
   });
   new Gauge({
     name: 'weir_geo_stale',
-    help: '1 while the files of GEOIP_DATABASE cannot be used and the older data stays in use.',
+    help: '1 while the files of GEOIP_DATABASE cannot be used and the older data stays in use, or after the bundled data have changed on the disk.',
     registers,
     collect() {
       this.set(gauges.stale() ? 1 : 0);

@@ -26,7 +26,7 @@ export interface GeoConfig {
 }
 
 export interface Geo extends GeoLookup {
-  /** Why the files on disk cannot be used while older data stays in use. Empty if the files are in use. */
+  /** Why the files on disk cannot be used while older data stays in use, or that bundled files have changed. Empty if the files are in use. */
   readonly problem: string;
   /** Checks now whether the files have changed. Resolves when the new data is in use or refused. Never rejects. */
   check(): Promise<void>;
