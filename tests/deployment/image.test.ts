@@ -22,7 +22,9 @@ test('the image runs as an unprivileged user, on the current LTS of Node, with a
   expect(instructions).toContain('ARG NODE_VERSION=24');
   expect(runtime).toContain('USER 1000:1000');
   expect(runtime.filter((line) => line.startsWith('HEALTHCHECK'))).toHaveLength(1);
-  expect(runtime).toContain('ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=32", "--expose-gc", "dist/main.js"]');
+  expect(runtime).toContain(
+    'ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=32", "--expose-gc", "dist/main.js"]',
+  );
 });
 
 test('the image starts Weir as npm start does', () => {

@@ -5,6 +5,8 @@ const LOOK_EVERY_MS = 5_000;
 const BUSY_SHARE = 0.1;
 /** Garbage is collected after this many idle looks in a row. */
 const IDLE_LOOKS = 2;
+/** The first collection promotes the young objects that are in use. The second one then returns the memory of the semi-spaces. */
+const COLLECTIONS = 2;
 
 export interface CollectDeps {
   /** Collects all garbage of this thread. Undefined if Node was started without `--expose-gc`: then nothing is collected. */
@@ -16,20 +18,20 @@ export interface CollectDeps {
 }
 
 /**
- * Collects the garbage of this thread once after its start, and once after each time with much work, when the thread has been idle for 10 s. V8
+ * Collects the garbage of this thread twice after its start, and twice after each time with much work, when the thread has been idle for 10 s. V8
  * collects garbage when a thread allocates memory, so after a peak an idle thread would keep the memory of the peak.
  */
 export function collectWhenIdle(deps: CollectDeps = {}): { close(): void } {
   const { collect = globalThis.gc, busyShare = busyShareOfThread(), lookEveryMs = LOOK_EVERY_MS } = deps;
   if (collect === undefined) return { close: () => undefined };
-  let hasWorked = true;
+  let due = COLLECTIONS;
   let idleLooks = 0;
   const timer = setInterval(() => {
     const busy = busyShare() > BUSY_SHARE;
     idleLooks = busy ? 0 : idleLooks + 1;
-    hasWorked ||= busy;
-    if (!hasWorked || idleLooks < IDLE_LOOKS) return;
-    hasWorked = false;
+    if (busy) due = COLLECTIONS;
+    if (due === 0 || idleLooks < IDLE_LOOKS) return;
+    due -= 1;
     collect();
   }, lookEveryMs).unref();
   return { close: () => clearInterval(timer) };
