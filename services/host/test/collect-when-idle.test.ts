@@ -29,12 +29,12 @@ async function collectionsAfter(shares: readonly number[]): Promise<readonly num
 }
 
 test('collects twice when the thread is idle after the start, and twice after more work', async () => {
-  const shares = [BUSY, IDLE, IDLE, IDLE, IDLE, BUSY, BUSY, IDLE, IDLE, IDLE, IDLE];
-  expect(await collectionsAfter(shares)).toEqual([0, 0, 1, 2, 2, 2, 2, 2, 3, 4, 4]);
+  const shares = [BUSY, ...Array(6).fill(IDLE), BUSY, BUSY, ...Array(5).fill(IDLE)];
+  expect(await collectionsAfter(shares)).toEqual([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 4, 4]);
 });
 
 test('collects after a start without work', async () => {
-  expect(await collectionsAfter([IDLE, IDLE, IDLE, IDLE])).toEqual([0, 1, 2, 2]);
+  expect(await collectionsAfter(Array(6).fill(IDLE))).toEqual([0, 1, 1, 2, 2, 2]);
 });
 
 test('does not collect while the thread works now and then', async () => {

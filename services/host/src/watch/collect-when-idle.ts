@@ -5,7 +5,10 @@ const LOOK_EVERY_MS = 5_000;
 const BUSY_SHARE = 0.1;
 /** Garbage is collected after this many idle looks in a row. */
 const IDLE_LOOKS = 2;
-/** The first collection promotes the young objects that are in use. The second one then returns the memory of the semi-spaces. */
+/**
+ * The second collection returns the memory of the semi-spaces: V8 does this only if the thread has allocated little since the last collection, and in
+ * the last 5 s.
+ */
 const COLLECTIONS = 2;
 
 export interface CollectDeps {
@@ -32,6 +35,7 @@ export function collectWhenIdle(deps: CollectDeps = {}): { close(): void } {
     if (busy) due = COLLECTIONS;
     if (due === 0 || idleLooks < IDLE_LOOKS) return;
     due -= 1;
+    idleLooks = 0;
     collect();
   }, lookEveryMs).unref();
   return { close: () => clearInterval(timer) };
