@@ -6,6 +6,7 @@ import {
   USER_QUERY_ROWS_MAX,
   USER_QUERY_SECONDS_MAX,
 } from '@weir/adapters/clickhouse/check-user-query';
+import { DYNAMIC_KEYS } from '@weir/adapters/clickhouse/run-user-query';
 import { readStoredTables } from '@weir/adapters/clickhouse/stored-tables';
 import { RUNNING_MAX } from '@weir/control/reports/report-queue';
 import {
@@ -57,6 +58,10 @@ describe('infra/clickhouse', () => {
     const names = [...sent.matchAll(/^ +(\w+):/gm)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(5);
     expect(names.filter((name) => !(name in reader))).toEqual([]);
+  });
+
+  test('the reader can group and sort by properties', () => {
+    expect(reader).toMatchObject(DYNAMIC_KEYS);
   });
 
   test('the reader has the settings that views have', () => {

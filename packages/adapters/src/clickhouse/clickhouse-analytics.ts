@@ -9,7 +9,7 @@ import { DATES_STAY_TEXTS, EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson
 import { type MigrationStep, migrateClickhouse } from './clickhouse-migrate.ts';
 import { exchangeGenerations } from './exchange-generations.ts';
 import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
-import { runUserQuery } from './run-user-query.ts';
+import { DYNAMIC_KEYS, runUserQuery } from './run-user-query.ts';
 import { untilRunningInsertsEnd } from './running-inserts.ts';
 import { SELECT_TOKENS_QUERY, selectTokenSettings } from './select-tokens.ts';
 import { readStoredTables } from './stored-tables.ts';
@@ -115,7 +115,6 @@ export interface ClickhouseAnalytics extends Analytics {
    * same number until it resolves.
    */
   exchangeWith(shadow: string, generation: number): Promise<void>;
-
   /**
    * Resolves when ClickHouse's folder `shadow/<name>` contains hard links to all parts of all tables. If nothing is inserted meanwhile,
    * these files are a consistent copy of all tables.
@@ -131,6 +130,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
   const connect = (
     { url, username, password }: Pick<ClickhouseAnalyticsConfig, 'url' | 'username' | 'password'>,
     timeoutMs = requestTimeoutMs,
+    settings: Readonly<Record<string, number>> = DATES_STAY_TEXTS,
   ) =>
     createClient({
       url,
@@ -140,12 +140,12 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       request_timeout: timeoutMs,
       max_open_connections: CONNECTIONS_MAX,
       // A reader with a user of its own gets these settings from its profile (infra/clickhouse/users.yaml), and may not set them.
-      clickhouse_settings: username === config.username ? DATES_STAY_TEXTS : {},
+      clickhouse_settings: username === config.username ? settings : {},
       // The client must not log, because its log lines would contain statements. Callers log the errors.
       log: { level: ClickHouseLogLevel.OFF },
     });
   const client = connect(config);
-  const reader = connect(config.reader ?? config);
+  const reader = connect(config.reader ?? config, requestTimeoutMs, { ...DATES_STAY_TEXTS, ...DYNAMIC_KEYS });
   const streamer = connect(config, STREAM_TIMEOUT_MS);
   // `responds` has its own connections, because all connections of the other clients can be busy with long statements.
   const responder = connect(config);

@@ -43,6 +43,12 @@ const USER_QUERY_SETTINGS = {
   output_format_json_quote_64bit_integers: 0,
 } as const;
 
+/**
+ * A property or a trait has the type Dynamic. Without these settings, ClickHouse refuses to group or sort by a Dynamic. A reader with a user of its
+ * own has these settings in its profile (infra/clickhouse/users.yaml).
+ */
+export const DYNAMIC_KEYS = { allow_suspicious_types_in_group_by: 1, allow_suspicious_types_in_order_by: 1 } as const;
+
 interface CompactAnswer {
   readonly meta: readonly { readonly name: string; readonly type: string }[];
   readonly data: readonly (readonly unknown[])[];

@@ -1,0 +1,60 @@
+import { useWeir } from '../use-weir.ts';
+
+// `properties.plan` works in SQL (docs/properties.md, In SQL).
+
+const weir = useWeir();
+
+/** Creates a site with one event for each of these properties. The events are named a, b, c and so on. */
+async function siteWith(...sent: readonly object[]): Promise<string> {
+  const site = await weir.createSite();
+  const { key } = await weir.createKey(site);
+  for (const [index, properties] of sent.entries()) {
+    const name = String.fromCharCode('a'.charCodeAt(0) + index);
+    expect((await weir.events(key, { name, properties })).status).toBe(202);
+  }
+  await weir.rows('events', site, sent.length, 'event_name');
+  return site;
+}
+
+test('a statement can group and sort by a property', async () => {
+  const site = await siteWith({ plan: 'pro' }, { plan: 'free' }, { plan: 'pro' }, { plan: 5 }, { other: 1 });
+  const plans = await weir.sql(
+    'SELECT properties.plan AS plan, count() AS n FROM events WHERE site_id = {site:String} AND properties.plan IS NOT NULL ' +
+      'GROUP BY plan ORDER BY plan',
+    { site },
+  );
+  expect(plans).toHaveLength(3);
+  expect(plans).toEqual(
+    expect.arrayContaining([
+      { plan: 'pro', n: 2 },
+      { plan: 'free', n: 1 },
+      { plan: 5, n: 1 },
+    ]),
+  );
+});
+
+test('a statement can group by a trait', async () => {
+  const site = await weir.createSite();
+  const { key } = await weir.createKey(site);
+  for (const [user, plan] of [
+    ['u1', 'pro'],
+    ['u2', 'pro'],
+    ['u3', 7],
+  ]) {
+    expect((await weir.identify(key, { visitor_id: `v-${user}`, user_id: user, plan })).status).toBe(200);
+  }
+  await weir.rows('profiles', site, 3, 'user_id');
+  const sql =
+    'SELECT traits.plan AS plan, count() AS n FROM profiles WHERE site_id = {site:String} GROUP BY plan ORDER BY n';
+  expect(await weir.sql(sql, { site })).toEqual([
+    { plan: 7, n: 1 },
+    { plan: 'pro', n: 2 },
+  ]);
+});
+
+test('`.:String` compares only the texts among values of several types', async () => {
+  const site = await siteWith({ size: 'large' }, { size: 12 }, { size: 'small' });
+  const sql =
+    "SELECT event_name AS name FROM events WHERE site_id = {site:String} AND properties.size.:String = 'large'";
+  expect(await weir.sql(sql, { site })).toEqual([{ name: 'a' }]);
+});
