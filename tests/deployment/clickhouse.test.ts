@@ -60,8 +60,9 @@ describe('infra/clickhouse', () => {
     expect(names.filter((name) => !(name in reader))).toEqual([]);
   });
 
-  test('the reader can group and sort by properties', () => {
+  test('the reader can group and sort by properties, and run a query without PREWHERE', () => {
     expect(reader).toMatchObject(DYNAMIC_KEYS);
+    expect(constraints).toHaveProperty('optimize_move_to_prewhere');
   });
 
   test('the reader has the settings that views have', () => {

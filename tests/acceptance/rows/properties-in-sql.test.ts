@@ -1,6 +1,6 @@
 import { useWeir } from '../use-weir.ts';
 
-// `properties.plan` works in SQL (docs/properties.md, In SQL).
+// `properties.plan` works in SQL (docs/properties.md, In SQL), also if other rows have values of other types under the same name.
 
 const weir = useWeir();
 
@@ -50,6 +50,23 @@ test('a statement can group by a trait', async () => {
     { plan: 7, n: 1 },
     { plan: 'pro', n: 2 },
   ]);
+});
+
+test('values of other sites and other events do not change whether a statement is valid', async () => {
+  const level = 'level_of_two_sites';
+  const [texts, numbers] = await Promise.all([
+    siteWith({ [level]: 'gold' }, { [level]: 'silver' }, { [level]: 3 }),
+    siteWith({ [level]: 7 }, { [level]: 4 }, { [level]: true }),
+  ]);
+  const named = (site: string, condition: string) =>
+    weir.sql(
+      `SELECT event_name AS name FROM events WHERE site_id = {site:String} AND event_name IN ('a', 'b') AND ${condition}`,
+      { site },
+    );
+  expect(await named(texts, `properties.${level} = 'gold'`)).toEqual([{ name: 'a' }]);
+  expect(await named(texts, `properties.${level} LIKE 'sil%'`)).toEqual([{ name: 'b' }]);
+  expect(await named(numbers, `properties.${level} > 5`)).toEqual([{ name: 'a' }]);
+  expect(await named(numbers, `properties.${level} + 1 = 5`)).toEqual([{ name: 'b' }]);
 });
 
 test('`.:String` compares only the texts among values of several types', async () => {

@@ -23,6 +23,9 @@ const ABOUT_A_ROW = new Set([
   53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
 ]);
 
+/** Error codes of a query in which a value has a wrong type, or cannot be converted to another type. */
+const ABOUT_TYPES = new Set([6, 38, 41, 43, 53, 70, 72, 386, 467]);
+
 /** ClickHouse's error for an unknown column. It occurs if an insert was planned for another generation of the tables (generation-fence.ts). */
 const NO_SUCH_COLUMN = 16;
 const NOT_ENOUGH_SPACE = 243;
@@ -89,6 +92,11 @@ export function userQueryError(error: unknown, isReport: boolean): DependencyErr
   if (code === 164 || code === 497) return translated('analytics_refused', error, 'only reading is allowed');
   const isFault = code === QUOTA_EXCEEDED || (STORE_AT_FAULT.has(code) && code !== TOO_SLOW);
   return translated(isFault ? 'analytics_unavailable' : 'analytics_refused', error);
+}
+
+/** Whether a query failed because of the type of a value, for example in a comparison of a number with a text. */
+export function isTypeError(error: unknown): boolean {
+  return ABOUT_TYPES.has(clickhouseCode(error) ?? 0);
 }
 
 function clickhouseCode(error: unknown): number | undefined {

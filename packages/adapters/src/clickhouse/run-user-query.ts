@@ -12,7 +12,7 @@ import {
   USER_QUERY_SECONDS_MAX,
   USER_QUERY_SPILL_BYTES,
 } from './check-user-query.ts';
-import { userQueryError } from './clickhouse-errors.ts';
+import { isTypeError, userQueryError } from './clickhouse-errors.ts';
 
 const PARAM_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const PARAMS_MAX = 100;
@@ -49,6 +49,13 @@ const USER_QUERY_SETTINGS = {
  */
 export const DYNAMIC_KEYS = { allow_suspicious_types_in_group_by: 1, allow_suspicious_types_in_order_by: 1 } as const;
 
+/**
+ * ClickHouse refuses a comparison such as `properties.level = 'gold'` if the property is a number in a row that it compares. In PREWHERE,
+ * ClickHouse evaluates the conditions of a statement for rows that another condition excludes, for example for rows of other sites. Without
+ * PREWHERE, it evaluates them from left to right, each one only for the rows that are left.
+ */
+const WITHOUT_PREWHERE = { optimize_move_to_prewhere: 0 } as const;
+
 interface CompactAnswer {
   readonly meta: readonly { readonly name: string; readonly type: string }[];
   readonly data: readonly (readonly unknown[])[];
@@ -56,7 +63,8 @@ interface CompactAnswer {
 
 /**
  * Runs a query read-only and with limits. Rejects with `analytics_refused` if `checkUserQuery` refuses the query. When the signal
- * aborts, the client closes the connection, and ClickHouse cancels the query.
+ * aborts, the client closes the connection, and ClickHouse cancels the query. A user's query that fails because of the type of a value is run a
+ * second time, without PREWHERE.
  */
 export async function runUserQuery(
   client: ClickHouseClient,
@@ -73,16 +81,25 @@ export async function runUserQuery(
       `a query has at most ${PARAMS_MAX} params, with names that match ${PARAM_NAME.source}`,
     );
   }
-  try {
+  const ask = async (settings: typeof WITHOUT_PREWHERE | Record<string, never>): Promise<string> => {
     const answer = await client.query({
       query: checked.statement,
       query_params: { ...params },
       use_multipart_params: JSON.stringify(params).length > PARAMS_IN_URL_CHARS_MAX,
       format: 'JSONCompact',
-      clickhouse_settings: USER_QUERY_SETTINGS,
+      clickhouse_settings: { ...USER_QUERY_SETTINGS, ...settings },
       ...(signal === undefined ? {} : { abort_signal: signal }),
     });
-    const { meta, data } = JSON.parse(exactIntegers(await textOf(answer))) as CompactAnswer;
+    return textOf(answer);
+  };
+  try {
+    const text = await ask({}).catch((error: unknown) => {
+      if (isReport || !isTypeError(error)) throw error;
+      return ask(WITHOUT_PREWHERE).catch(() => {
+        throw error;
+      });
+    });
+    const { meta, data } = JSON.parse(exactIntegers(text)) as CompactAnswer;
     const columns = meta.map(({ name, type }) => ({ name, type }));
     const nameBytes = columns.reduce((sum, { name }) => sum + Buffer.byteLength(JSON.stringify(name)), 0);
     if (nameBytes * data.length > NAMES_BYTES_MAX) {
