@@ -71,3 +71,31 @@ test('an answer is refused if the column names that its rows repeat are longer i
     await server.close();
   }
 });
+
+test('if the reader may not run a query without PREWHERE, the error of the first run is reported', async () => {
+  const answers = [
+    "Code: 53. DB::Exception: Cannot convert string 'gold' to type Int64. (TYPE_MISMATCH)",
+    "Code: 164. DB::Exception: Cannot modify 'optimize_move_to_prewhere' setting in readonly mode. (READONLY)",
+  ];
+  const asked: URLSearchParams[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    const answer = answers[asked.length] ?? '';
+    asked.push(new URL(request.url ?? '', 'http://127.0.0.1').searchParams);
+    response.writeHead(500).end(answer);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const analytics = openClickhouseAnalytics({ url, username: 'u', password: 'p', migrationsDir: '' });
+  try {
+    await expect(analytics.userQuery('SELECT 1', {})).rejects.toMatchObject({
+      code: 'analytics_refused',
+      message: expect.stringContaining("Cannot convert string 'gold'"),
+    });
+    expect(asked.map((params) => params.get('optimize_move_to_prewhere'))).toEqual([null, '0']);
+  } finally {
+    await analytics.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
