@@ -95,7 +95,8 @@ const PARTITIONS_EMBEDDED = 1;
 const PARTITIONS_KAFKA = 12;
 /**
  * How long the writer collects rows for an insert. Each partition inserts separately: with the 12 partitions on Kafka, 250 ms would mean 48
- * inserts per second, and an insert costs as much as 100 further rows. Therefore the time is longer on Kafka.
+ * inserts per second, and a small insert costs as much as about 2,000 further rows of a large one (docs/targets.md, "Storage"). Therefore the time is
+ * longer on Kafka.
  */
 const LINGER_EMBEDDED_MS = 250;
 const LINGER_KAFKA_MS = 1000;
