@@ -59,7 +59,7 @@ export interface RunningPipeline {
   status(): Promise<readonly ConsumerStatus[]>;
   /** Why the replay does not continue. Undefined if it continues, or if there is none. */
   replayProblem(): Promise<string | undefined>;
-  /** Looks up the location of an address. The main thread has no geo data of its own: they need up to 46 MB. */
+  /** Looks up the location of an address. The main thread has no geo data of its own: they need up to 60 MB. */
   locate(address: string): Promise<Located>;
   readonly readiness: ReadinessSource;
   /** The metrics of the thread. Undefined if it does not answer in time. */

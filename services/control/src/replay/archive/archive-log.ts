@@ -151,6 +151,7 @@ async function consumeRun(
     while (!signal.aborted && !sought && (committed?.offset ?? run.from) < next) {
       const woken = new AbortController();
       wake = () => woken.abort();
+      // Not `AbortSignal.any`, for the reason that replay-leader.ts gives (`rest`).
       await abortable(pause(LOOK_EVERY_MS, undefined, { signal: woken.signal }), signal).catch(() => undefined);
       woken.abort();
       await handled(consumer, []);
