@@ -1,5 +1,5 @@
 /** Packages with native code stay in node_modules. All others are bundled: the bundle loads in a third of the time. */
-const NATIVE = ['lmdb', 'lz4-napi', '@node-rs/crc32', 'chdb', 'fs-native-extensions'];
+const NATIVE = ['lmdb', 'lz4-napi', '@node-rs/crc32', 'chdb', 'fs-native-extensions', 'koffi'];
 /** Defines `require` in the ESM bundle, because bundled CommonJS packages load Node's modules with it. */
 const REQUIRE =
   "import { createRequire as weirCreateRequire } from 'node:module'; const require = weirCreateRequire(import.meta.url);";

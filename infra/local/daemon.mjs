@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -80,11 +81,17 @@ async function freePort() {
   }
 }
 
-function isFree(port) {
+/** Tests reserve a port by opening the UDP port with the same number (packages/testkit/src/free-port.ts). */
+async function isFree(port) {
+  const isReserved = !(await opens(createSocket('udp4'), (socket) => socket.bind(port, '127.0.0.1')));
+  return !isReserved && opens(createServer(), (server) => server.listen(port, '127.0.0.1'));
+}
+
+function opens(socket, open) {
   return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    socket.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
+    socket.once('listening', () => socket.close(() => resolve(true)));
+    open(socket);
   });
 }
 

@@ -46,7 +46,13 @@ export function wantedRows(
     .map((row) => [valueText(dimension, row.value), shownText(metric, row[metric])]);
 }
 
+/** The only percent-encoded character in the generated paths. */
+const readablePath = (path: string): string => path.replace(/%c3%bc/gi, 'ü');
+
 const NAMES: Readonly<Record<string, (value: string) => string>> = {
+  page: readablePath,
+  entry: readablePath,
+  exit: readablePath,
   country: (value) => new Intl.DisplayNames('en', { type: 'region' }).of(value) ?? value,
   language: (value) => new Intl.DisplayNames('en', { type: 'language' }).of(value) ?? value,
   bot_reason: (value) => (value === 'known_bot' ? 'Known bot' : value),

@@ -36,6 +36,29 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await page.waitForSelector('.install');
   });
 
+  test('while Weir does not answer, a page says that its numbers may be old, and shows new numbers afterwards', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Stopped' });
+    const hit = { site_id: site, session_id: 's', type: 'pageview', url: 'https://example.com/here' };
+    const visit = (visitor: string) =>
+      browser.weir.client.collect({ ...hit, visitor_id: visitor }, { 'user-agent': FIREFOX });
+    await visit('first');
+    await browser.rows(site, 1);
+    const { page } = await openDashboard(browser, `/sites/${site}/overview`);
+    const visitors = page.locator('[data-metric=visitors]');
+    await eventually('one visitor', async () => (await visitors.textContent()) === '1');
+    await page.route(/\/api\/admin\//, (route) => route.abort());
+    const note = page.locator('#content > .problem');
+    await note
+      .filter({ hasText: 'Weir did not answer. Is it running? The numbers on this page may be old.' })
+      .waitFor();
+    expect(await visitors.textContent()).toBe('1');
+    await visit('second');
+    await browser.rows(site, 2);
+    await page.unroute(/\/api\/admin\//);
+    await note.waitFor({ state: 'detached' });
+    await eventually('two visitors', async () => (await visitors.textContent()) === '2');
+  });
+
   test('a panel that takes longer than a second says so, can be cancelled, and can be tried again', async () => {
     const site = await browser.weir.client.createSite({ name: 'Waiting' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/here' };
@@ -203,6 +226,21 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await page.getByText('Visitors without a known country: 1').waitFor();
   });
 
+  test('a page whose file could not be loaded is loaded when it is opened again, without a reload', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Stopped' });
+    const { page } = await openDashboard(browser, `/sites/${site}/settings`);
+    await page.getByLabel('Domain').waitFor();
+    const file = /\/assets\/goals-page-[^/]*\.js$/;
+    await page.route(file, (route) => route.abort());
+    await page.getByRole('link', { name: 'Goals' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Weir was updated or does not answer' }).waitFor();
+    await page.unroute(file);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByLabel('Domain').waitFor();
+    await page.getByRole('link', { name: 'Goals' }).click();
+    await page.getByRole('button', { name: 'Add goal' }).waitFor();
+  });
+
   test('a page whose file is missing after an upgrade says so, and can be loaded again; the other pages work', async () => {
     const site = await browser.weir.client.createSite({ name: 'Upgraded' });
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
@@ -214,7 +252,9 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
     await page.waitForSelector('[data-metric=visitors]');
     await page.getByRole('link', { name: 'Settings' }).click();
-    const problem = page.getByRole('alert').filter({ hasText: 'Weir was updated, or the page failed.' });
+    const problem = page
+      .getByRole('alert')
+      .filter({ hasText: 'Weir was updated or does not answer, or the page failed.' });
     await problem.waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole('link', { name: 'Overview' }).click();

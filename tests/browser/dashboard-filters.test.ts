@@ -54,6 +54,49 @@ describeBrowser('the filters of the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a path with letters that a URL must escape is shown and filtered as people write it', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: 'Umlauts' });
+    for (const [visitor, path] of ['Über uns', ''].entries()) {
+      const hit = { visitor_id: `v${visitor}`, session_id: `s${visitor}`, type: 'pageview' };
+      const { href } = new URL(path, 'https://example.com/');
+      await client.collect({ site_id: site, ...hit, url: href }, { 'user-agent': FIREFOX });
+    }
+    await browser.rows(site, 2);
+    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview?period=7d`);
+    await page.locator('[data-panel=pages] .bar-row', { hasText: '/Über uns' }).waitFor();
+    await page.keyboard.press('f');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Value').fill('/Über uns');
+    await dialog.getByRole('button', { name: 'Apply filter' }).click();
+    await eventually('1 visitor', async () => (await page.textContent('[data-metric=visitors]')) === '1');
+    expect(await page.locator('.chip').allTextContents()).toEqual([expect.stringMatching(/^Page is \/Über uns/)]);
+
+    // The label of the last day is not cut off: the chart has no ink in the last columns of pixels.
+    const ink = await page.evaluate<boolean>(`(() => {
+      const canvas = document.querySelector('.chart canvas');
+      const { data } = canvas.getContext('2d').getImageData(canvas.width - 3, 0, 3, canvas.height);
+      return data.some((value, index) => index % 4 === 3 && value > 0);
+    })()`);
+    expect(ink).toBe(false);
+
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/realtime`);
+    await page.getByRole('region', { name: 'Pages' }).getByText('/Über uns').waitFor();
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/journeys?page=%2F%25C3%259Cber%2520uns`);
+    await page.getByText('/Über uns has 1 view').waitFor();
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/journeys`);
+    await page.getByLabel('Page', { exact: true }).fill('/Über uns');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('/Über uns has 1 view').waitFor();
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/goals`);
+    await page.getByLabel('Kind').selectOption('Page');
+    await page.getByLabel('Page; *').fill('/Über*');
+    await page.getByRole('button', { name: 'Add goal' }).click();
+    const goal = page.locator('[data-testid=goals] tbody tr', { hasText: '/Über*' });
+    await goal.getByText('50%').waitFor();
+    expect(errors).toEqual([]);
+  });
+
   test('a filter on a language waits for the languages of the period, because several can have the typed name', async () => {
     const { client } = browser.weir;
     const site = await client.createSite({ name: 'Languages' });
@@ -101,6 +144,27 @@ describeBrowser('the filters of the dashboard', () => {
     await full.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: '/pricing' }).first().click();
     await page.locator('.chip', { hasText: '/pricing' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('a name with spaces is typed into a dialog without a click, and the focus returns to the menu that opened it', async () => {
+    const { client } = browser.weir;
+    const siteId = await client.createSite();
+    await client.collect({ site_id: siteId, type: 'pageview', visitor_id: 'v', session_id: 's', pathname: '/a' });
+    await client.settled();
+    const { page, errors } = await openDashboard(browser, `/sites/${siteId}/overview?filter=page:is:/a`);
+    const menu = page.getByRole('button', { name: 'Segments' });
+    const hasFocus = (): Promise<boolean> => menu.evaluate((element) => element.matches(':focus'));
+    await menu.click();
+    await page.getByRole('menuitem', { name: 'Save these filters' }).click();
+    const field = page.getByLabel('Name of the segment');
+    await eventually('the field has the focus', () => field.evaluate((element) => element.matches(':focus')));
+    await page.keyboard.type('Readers of a');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await eventually('the focus is on the menu', hasFocus);
+    const segments = await client.must(200, 'GET', `/sites/${siteId}/segments`);
+    expect(JSON.stringify(segments)).toContain('"name":"Readers of a"');
     expect(errors).toEqual([]);
   });
 });

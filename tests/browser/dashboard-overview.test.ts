@@ -95,6 +95,22 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     },
   );
 
+  test('the totals are copied as commands that ask for the comparison too', async () => {
+    await open('period=7d&compare=previous_year');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const series = page.locator('.series');
+    for (const [name, parameter] of [
+      ['Copy as curl', 'compare=previous_year'],
+      ['Copy as weir command', '--compare previous_year'],
+    ] as const) {
+      await series.getByRole('button', { name: /More/ }).click();
+      await page.getByRole('menuitem', { name }).click();
+      await eventually(name, async () =>
+        (await page.evaluate<string>('navigator.clipboard.readText()')).includes(parameter),
+      );
+    }
+  });
+
   test('the values of a property are listed, explained, saved as CSV, and copied as SQL that gives them', async () => {
     await open('period=7d');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

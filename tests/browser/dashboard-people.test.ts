@@ -106,7 +106,7 @@ describeBrowser('people in the dashboard', () => {
     expect(await violationsOf(page)).toEqual([]);
     const forget = dialog.getByRole('button', { name: 'Forget' });
     expect(await forget.isDisabled()).toBe(true);
-    await dialog.getByLabel('Type u_ada to confirm').fill('u_adA');
+    await dialog.getByLabel('Type u_ada to confirm').pressSequentially('u_adA');
     expect(await forget.isDisabled()).toBe(true);
     expect(await client.must(200, 'GET', '/erasures')).toEqual([]);
     await dialog.getByLabel('Type u_ada to confirm').fill('u_ada');

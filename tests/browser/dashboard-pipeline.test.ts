@@ -17,6 +17,9 @@ const RESERVE_MB = 321;
 const LETTERS = 60;
 const HITS = 20;
 const IMPORTED_LINES = 200;
+const DESKTOP = { width: 1280, height: 900 };
+/** A row with three lines of text is lower. */
+const ROW_HEIGHT_MAX_PX = 85;
 const DIGEST = 'ab'.repeat(32);
 
 describeBrowser('the pipeline page with everything that an operator can meet', () => {
@@ -88,7 +91,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     const done = async () => ((await client.must(200, 'GET', '/backups/current')) as { state: string }).state;
     await eventually('the backup', async () => (await done()) === 'done', WITHIN_MS);
     browser = await launchChromium();
-    const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 900 } });
+    const context = await browser.newContext({ locale: 'en', viewport: DESKTOP });
     context.setDefaultTimeout(STEP_WITHIN_MS);
     ({ page, errors } = await openDashboard({ weir, context: async () => context }, '/pipeline'));
   }, 600_000);
@@ -144,6 +147,12 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
       .filter({ hasText: 'finished' })
       .filter({ hasText: String(IMPORTED_LINES) })
       .waitFor();
+    // On a phone, the table scrolls sideways, and the text of the state needs few lines.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const unfinished = await imports.filter({ hasText: 'not finished' }).boundingBox();
+    expect(unfinished?.height).toBeLessThan(ROW_HEIGHT_MAX_PX);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.setViewportSize(DESKTOP);
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);
   });
@@ -175,8 +184,9 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
       WITHIN_MS,
     );
     await changeTables('ALTER TABLE weir.records DROP CONSTRAINT no_bad');
-    await page.reload();
+    await weir.client.settled();
     for (const left of [LETTERS - 50, 0]) {
+      await page.reload();
       await card('dead-letters')
         .getByRole('button', { name: /^Redrive/ })
         .first()
@@ -220,7 +230,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await eventually('no lag', async () => (await row.locator('td').nth(1).textContent()) === '0', WITHIN_MS);
   });
 
-  test('alarms, errors, an audit that does not balance, and a full disk, in answers that the test changed', async () => {
+  test('alarms, errors, an archive that stopped, an audit that does not balance, and a full disk, in answers that the test changed', async () => {
     // biome-ignore lint/suspicious/noExplicitAny: the test changes fields of answers
     const change = (path: RegExp, edit: (data: any) => void) =>
       page.route(path, async (route) => {
@@ -241,8 +251,10 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
       books.balanced = false;
       books.minutes.at(-2).balanced = false;
     });
-    await change(/\/installation$/, ({ disks: [disk] }) => {
+    await change(/\/installation$/, ({ disks: [disk], archive }) => {
       disk.is_full = true;
+      archive.topics[0].last_error = `cannot store ${'a'.repeat(200)} in the archive`;
+      archive.topics[1].alarm = 'the archiver stopped';
     });
     await page.reload();
     await shows('consumers', 'Needs attention: a partition reports an error.');
@@ -250,12 +262,17 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await shows('consumers', 'the writer stopped');
     await card('consumers').locator('summary').click();
     await shows('consumers', 'the enricher failed');
+    await shows('jobs', /cannot store a+ in the archive/);
+    await shows('jobs', 'the archiver stopped');
     await shows('books', /Run weir audit/);
     await card('books').locator('.minutes .wrong').waitFor();
     await card('books').locator('[data-testid=minutes] summary').click();
     await card('minutes').locator('tbody tr', { hasText: 'does not agree' }).waitFor();
     await shows('installation', 'The disk is nearly full. Weir accepts no records until there is free space.');
     expect(await violationsOf(page)).toEqual([]);
+    // On a phone, a long path in an error is broken into lines.
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     // The page repeats its requests, and the test can be changing the answer to one while the browser closes. Without this call, the suite would
     // then fail.
     await page.unrouteAll({ behavior: 'ignoreErrors' });

@@ -61,9 +61,11 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await page.getByLabel('Name of the event').focus();
     await eventually('the events are offered', async () => (await offered(page)).includes(MARKUP));
     await page.getByLabel('Name of the event').fill(MARKUP);
-    await page.getByRole('button', { name: 'Add goal' }).click();
+    const add = page.getByRole('button', { name: 'Add goal' });
+    await add.click();
     const row = page.locator('[data-testid=goals] tbody tr');
     await row.filter({ hasText: MARKUP }).filter({ hasText: '50%' }).waitFor();
+    await eventually('the focus', () => add.evaluate((element) => element.matches(':focus')));
     expect(await violationsOf(page)).toEqual([]);
     await expectExplained(page, /Conversions are the rows/);
     await row.getByRole('button', { name: /Remove/ }).click();
@@ -137,6 +139,12 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     // Another administrator changes the site while the form is open.
     await client.must(200, 'PATCH', `/sites/${site}`, { domain: 'other.example.com', keep: { profiles: '3y' } });
     await page.getByRole('button', { name: 'Save' }).click();
+    // A shorter retention removes rows, so the page asks first.
+    const question = page.getByRole('dialog', { name: 'Remove older rows?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await client.must(200, 'GET', `/sites/${site}`)).toMatchObject({ name: 'Before' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await question.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     expect(await client.must(200, 'GET', `/sites/${site}`)).toMatchObject({
       name: 'After',

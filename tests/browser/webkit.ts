@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { eventually } from '@weir/testkit/eventually';
 import { freePort } from '@weir/testkit/free-port';
 import type { DrivenBrowser } from './driven-browser.ts';
@@ -23,6 +24,8 @@ export async function openWebKit(): Promise<DrivenBrowser> {
     stdio: 'ignore',
     detached: true,
   });
+  // A browser that starts before the screen listens ends at once.
+  await eventually('the virtual screen', () => existsSync(`/tmp/.X11-unix/X${display.slice(1)}`));
   const port = await freePort();
   const env = { ...process.env, ...NO_SANDBOX, DISPLAY: display, GDK_BACKEND: 'x11' };
   const driver = spawn(WEBKIT_DRIVER, ['--host=127.0.0.1', `--port=${port}`], { stdio: 'ignore', detached: true, env });

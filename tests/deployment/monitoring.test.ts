@@ -53,6 +53,7 @@ test.each(expressions)('%s uses only metrics and labels of Weir', (_title, expr)
     'instance',
     'site_id',
     'kind',
+    'work',
   ];
   expect(labels.filter((label) => !known.includes(label))).toEqual([]);
   for (const [open, close] of ['()', '{}', '[]']) {

@@ -31,6 +31,7 @@ const NOT_OF_A_DEPLOYMENT = [
   ['a CDN whose header is named by CLIENT_IP_HEADER', 'it starts a process with that setting'],
   ['two gateway processes on one port', 'gateway-processes-on-services.test.ts tests them with Kafka and Redis'],
   ['the end of Weir with gateway processes', 'it stops its own process'],
+  ['an archive that cannot be written', 'it starts a process with an archive of its own'],
 ] as const;
 
 interface Report {

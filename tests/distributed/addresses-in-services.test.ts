@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { filesWith, sendClientAddresses } from '@weir/testkit/client-addresses';
 import { eventually } from '@weir/testkit/eventually';
 import { ACCEPTANCE_ENV } from '../acceptance/use-weir.ts';
@@ -9,7 +10,17 @@ const MARK = 'mark-that-is-on-the-disk';
 const CLIENTS = 3;
 const COLLECT_KEYS = 'weir:limit:collect:*';
 
+/** This limit is longer than the tests of this file need. */
+const TESTS_MS = 600_000;
+const DAY_MS = 86_400_000;
+
 describeDistributed('client addresses in the files of the services', ACCEPTANCE_ENV, (weir) => {
+  // At midnight (UTC), the salt changes, and with it the visitor IDs and the hashes of addresses. Shortly before, the tests wait for the new day.
+  beforeAll(async () => {
+    const leftMs = DAY_MS - (Date.now() % DAY_MS);
+    if (leftMs < TESTS_MS) await pause(leftMs);
+  }, 2 * TESTS_MS);
+
   /** Makes Redis write all its data to `dump.rdb`, uncompressed, so that a search finds texts in it. */
   async function saveRedis(): Promise<void> {
     const { address } = weir().services.redis;

@@ -58,6 +58,7 @@ test('after a restore, the archive does not mix the lost records with new ones',
     await send(restored, key, 'new', 60);
     await eventually('an alarm', () => restored.output().includes('was the log restored from a backup?'));
     expect([await archivedWith('"lost"'), await archivedWith('"new"')]).toEqual([40, 0]);
+    expect(await weirCommand(restored, 0, 'status')).toContain('was the log restored from a backup?');
     expect(await weirCommand(restored, 1, 'replay', 'start', '--from', 'archive')).toContain(
       'was the log restored from a backup?',
     );

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { eventually } from '@weir/testkit/eventually';
 import { seededRandom, startLoad } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
@@ -8,15 +10,16 @@ const KILLS = Number(process.env.WEIR_RETENTION_KILLS ?? 4);
 const BATCHES = 12;
 const DAY_MS = 86_400_000;
 const KEEP_DAYS = 100;
+const CLOCK = pathToFileURL(join(__dirname, 'shift-clock.mjs')).href;
 const STEP_WITHIN_MS = 300_000;
 
-/** Sends events with times in the last 400 days. Every fifth event is a payment. */
-async function putHistory(weir: WeirProcess, key: string, random: () => number): Promise<void> {
+/** Sends events with times in the 400 days before `now`. Every fifth event is a payment. */
+async function putHistory(weir: WeirProcess, key: string, now: number, random: () => number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const events = Array.from({ length: 500 }, (_, nth) => ({
       name: nth % 5 === 0 ? 'paid' : 'seen',
       visitor_id: `visitor-${Math.floor(random() * 200)}`,
-      timestamp: Date.now() - Math.floor(random() * 400 * DAY_MS),
+      timestamp: now - Math.floor(random() * 400 * DAY_MS),
       ...(nth % 5 === 0 ? { value: '1.50', properties: { currency: 'EUR' } } : {}),
     }));
     const headers = { authorization: `Bearer ${key}` };
@@ -28,17 +31,20 @@ test(`kill -9 at ${KILLS} moments while rows expire under load: each expired rec
   const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
   say(`kill-retention: WEIR_FAULT_SEED=${seed}`);
   const random = seededRandom(seed);
-  const weir = await startWeir({ env: FAULTS_ENV });
+  // Weir's clock begins at noon, so that it does not pass midnight during the test: the rows of one more day would then expire.
+  const noon = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS;
+  const clock = { NODE_OPTIONS: `--import ${CLOCK}`, CLOCK_SHIFT_MS: String(noon - Date.now()) };
+  const weir = await startWeir({ env: { ...FAULTS_ENV, ...clock } });
   try {
     const { client } = weir;
     const [limited, kept, busy] = [await client.createSite(), await client.createSite(), await client.createSite()];
     for (const site of [limited, kept]) {
       const { key } = await client.createKey(site);
       await client.keyKnown(key);
-      await putHistory(weir, key, random);
+      await putHistory(weir, key, noon, random);
     }
     await client.settled();
-    const before = Math.floor(Date.now() / DAY_MS - KEEP_DAYS) * DAY_MS;
+    const before = Math.floor(noon / DAY_MS - KEEP_DAYS) * DAY_MS;
     const digest = async (table: string, condition: string) => {
       const rows = "count() AS n, sum(cityHash64(formatRow('JSONEachRow', *))) AS checksum";
       return client.sql(`SELECT ${rows} FROM ${table} WHERE ${condition}`);

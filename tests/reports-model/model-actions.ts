@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isInternal, type Model, type ModelRow } from './model-rows.ts';
-import { matchesGlob } from './model-select.ts';
-import { EVENT_NAMES, PATHS } from './sent-parts.ts';
+import { matchesGlob, spelled } from './model-select.ts';
+import { ASKED_PATHS, EVENT_NAMES } from './sent-parts.ts';
 
 /** A goal, or a step of a funnel: events with this name, or pageviews of the pages that this glob matches. */
 export interface Action {
@@ -10,7 +10,9 @@ export interface Action {
 }
 
 export function isOfAction({ name, values }: ModelRow, { type, value }: Action): boolean {
-  return type === 'event' ? name === value : name === '' && matchesGlob(value, values.page ?? '');
+  return type === 'event'
+    ? name === value
+    : name === '' && spelled('page', value).some((glob) => matchesGlob(glob, values.page ?? ''));
 }
 
 /** How an action is made from a row. */
@@ -47,7 +49,7 @@ export function actionOf(row: ModelRow | undefined, { cut, other }: ActionForm):
 
 const OTHERS: readonly Action[] = [
   ...EVENT_NAMES.filter((name) => !name.startsWith('$')).map((value): Action => ({ type: 'event', value })),
-  ...[...PATHS, '/*/*', '/docs/*/b', '/d*s/a*', '/docs/..b', '/unknown'].map(
+  ...[...ASKED_PATHS, '/*/*', '/docs/*/b', '/d*s/a*', '/docs/..b', '/unknown', '/*ü*'].map(
     (value): Action => ({ type: 'page', value }),
   ),
 ];

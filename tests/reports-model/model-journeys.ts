@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { periodOf } from './model-periods.ts';
 import type { Model, ModelRow } from './model-rows.ts';
-import { compareTexts, leftOut, select } from './model-select.ts';
+import { compareTexts, leftOut, select, spelled } from './model-select.ts';
 import { type ReportModel, shownExplain, shownSpan } from './report-model.ts';
 import { OTHER_ZONES, type ScopeQuestion, scopeQuery, scopeQuestion } from './report-questions.ts';
 import { periodAtRow } from './row-times.ts';
@@ -31,7 +31,8 @@ function journeysQuestion(model: Model): fc.Arbitrary<JourneysQuestion> {
       timezone: fc.constantFrom(undefined, undefined, undefined, ...OTHER_ZONES),
     })
     .map(({ asked, atRow, picked, isKnown, limit, timezone }) => {
-      const page = isKnown && pages.length > 0 ? (pages[picked % pages.length] ?? '') : '/api';
+      const page =
+        isKnown && pages.length > 0 ? (pages[picked % pages.length] ?? '') : picked % 2 === 0 ? '/api' : '/ü';
       // Weir does not join the parts of a bot's session, into which late hits can divide it.
       const bots = areBotsInOrder(model) ? asked.bots : 'exclude';
       return { ...asked, ...atRow, bots, page, limit, timezone };
@@ -86,7 +87,9 @@ function stepsAt(page: string, hits: readonly ModelRow[]): readonly Step[] {
   for (const { session, values } of views.toSorted((a, b) => a.at - b.at)) {
     const pages = pagesOf.get(session) ?? [];
     pagesOf.set(session, pages);
-    if (pages.at(-1) !== values.page) pages.push(values.page ?? '');
+    // All spellings of the page count as one page.
+    const viewed = spelled('page', page).includes(values.page ?? '') ? page : (values.page ?? '');
+    if (pages.at(-1) !== viewed) pages.push(viewed);
   }
   return [...pagesOf].flatMap(([session, pages]) =>
     pages.flatMap((viewed, place) =>

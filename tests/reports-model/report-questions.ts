@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DAY_MS, daysLater, HOUR_MS, type Interval, localDate } from './local-time.ts';
 import type { Model } from './model-rows.ts';
 import { dimensionValue, doneValues, isDone, isOfVisit } from './model-values.ts';
-import { AGENTS, BOT, BOT_REASON, EVENT_NAMES, LANGUAGES, LINKS, NETWORKS, PATHS } from './sent-parts.ts';
+import { AGENTS, ASKED_PATHS, BOT, BOT_REASON, EVENT_NAMES, LANGUAGES, LINKS, NETWORKS } from './sent-parts.ts';
 
 const OPERATORS = ['is', 'is_not', 'contains', 'contains_not', 'matches', 'matches_not'] as const;
 export interface Filter {
@@ -41,7 +41,7 @@ const networkValues = (name: keyof (typeof NETWORKS)[number]['values']) => NETWO
 
 /** Every dimension, with values for its filters. Most of these values can occur in a history. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  ...{ page: PATHS, entry: PATHS, exit: PATHS, hostname: ['example.com'], language: LANGUAGES },
+  ...{ page: ASKED_PATHS, entry: ASKED_PATHS, exit: ASKED_PATHS, hostname: ['example.com'], language: LANGUAGES },
   ...Object.fromEntries(['source', 'channel', 'referrer', ...UTM_TAGS].map((name) => [name, linkValues(name)])),
   ...{ country: networkValues('country'), region: networkValues('region'), city: networkValues('city') },
   ...{ browser: agentValues('browser'), browser_version: agentValues('browser_version') },
@@ -55,7 +55,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
 /** The dimensions that exist only as filters, with values. */
-const DONE_VALUES: Readonly<Record<string, readonly string[]>> = { done_event: EVENT_NAMES, viewed_page: PATHS };
+const DONE_VALUES: Readonly<Record<string, readonly string[]>> = { done_event: EVENT_NAMES, viewed_page: ASKED_PATHS };
 const DONE = Object.keys(DONE_VALUES);
 
 /** Time zones of requests that name one. The time zone of the site can be among them. */
@@ -178,6 +178,16 @@ export const botsQuestion = (model: Model, turn: number): fc.Arbitrary<Question>
       ],
     }));
 };
+
+/** Generates a breakdown by page. Its filters are on visits and pages, so slots count each visit once for each page (docs/decisions/0060). */
+export const pagesQuestion = (model: Model): fc.Arbitrary<Question> =>
+  fc
+    .record({
+      asked: question(model),
+      filters: fc.array(filterOn(model, ['page', ...DIMENSIONS.filter(isOfVisit)]), { maxLength: 2 }),
+      isFiltered: fc.boolean(),
+    })
+    .map(({ asked, filters, isFiltered }) => ({ ...asked, dimension: 'page', filters: isFiltered ? filters : [] }));
 
 /**
  * Generates the part of a question that most reports share. In two of three questions, the period is the whole history, and most of these have no

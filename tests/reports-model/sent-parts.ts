@@ -96,7 +96,10 @@ export const PATHS = [
   ...(['/', '/', '/', '/pricing', '/pricing', '/docs/a', '/docs/b', '/a,b:c', "/o'brien"] as const),
   // A character of these paths has a special meaning in globs or in regular expressions.
   ...(['/docs/a.b', '/docs/a/b', '/x*y'] as const),
+  ...(['/%C3%BC', '/%c3%bc/a'] as const),
 ];
+/** Paths for questions. Some are spelled as people write them. */
+export const ASKED_PATHS = [...PATHS, '/ü', '/ü/a'];
 /** Each site has an exclusion rule that drops hits with this path. */
 export const DROPPED_PATH = '/hidden';
 export const EVENT_NAMES = ['signup', 'paid', '$engagement', "it's: a,b"] as const;

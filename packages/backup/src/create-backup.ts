@@ -65,9 +65,9 @@ export interface CreateBackupOptions {
   onWarning(message: string): void;
 }
 
-/** Where a running backup keeps its copies. */
+/** Where a running backup keeps its copies. Each backup and each start of Weir empties this folder. */
 export function backupFolder(dataDir: string): string {
-  return join(dataDir, 'backup');
+  return join(dataDir, 'backup-copies');
 }
 
 /** The file in a part of a table with the checksums of all other files of the part. */
@@ -101,7 +101,8 @@ export async function createBackup(options: CreateBackupOptions): Promise<Backup
     }
     const repository = await openChunkRepository(objects);
     const parts = await findParts(frozen.partsDir);
-    const bytesTotal = await sumBytes([...parts, join(work, 'log')]);
+    const definitionBytes = frozen.definitions.reduce((sum, { content }) => sum + content.length, 0);
+    const bytesTotal = definitionBytes + (await sumBytes([...parts, join(work, 'log')]));
     let bytesDone = 0;
     const items: SnapshotItem[] = [];
     const add = (item: SnapshotItem): void => {

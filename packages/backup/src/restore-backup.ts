@@ -3,6 +3,7 @@ import { dirname, join, sep } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { RESTORE_PART } from '@weir/runtime/data-folder';
+import { createFolder } from '@weir/runtime/disk/create-folder';
 import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { readChunks } from './chunk-repository.ts';
 import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from './snapshot.ts';
@@ -33,7 +34,7 @@ export async function restoreBackup<T>(
 ): Promise<{ readonly snapshot: Snapshot; readonly finished: T }> {
   const { into } = options;
   // Only the owner can enter a data folder (data-folder.ts), because its files contain data of visitors.
-  await mkdir(into, { recursive: true, mode: 0o700 });
+  await createFolder(into, 0o700);
   if ((await readdir(into)).length > 0) {
     throw new DependencyError(
       'data_folder_unusable',

@@ -12,6 +12,7 @@ import { restoreBackup, verifyBackup } from '../src/restore-backup.ts';
 import { listSnapshots, readSnapshot } from '../src/snapshot.ts';
 
 const UUID = 'store/661/661344b8-9b92-4985-aaa3-51b9e35dcb55';
+const S3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
 let root: string;
 let objects: ObjectStore;
 /** The simulated data folder has this log, and these parts of a table. */
@@ -23,8 +24,7 @@ let now = Date.UTC(2026, 10, 22);
 beforeEach(async () => {
   warnings = [];
   root = mkdtempSync(join(tmpdir(), 'weir-backup-'));
-  const s3 = { endpoint: undefined, region: 'us-east-1', pathStyle: false };
-  objects = await openObjectStore({ url: pathToFileURL(join(root, 'target')).href, s3 });
+  objects = await openObjectStore({ url: pathToFileURL(join(root, 'target')).href, s3: S3 });
   log = randomBytes(3 * CHUNK_BYTES + 17);
   parts = new Map([
     ['all_1_1_0', randomBytes(1_000)],
@@ -72,7 +72,7 @@ async function create(keep?: number): ReturnType<typeof createBackup> {
     onProgress: (step) => progress.push(step),
     onWarning: (message) => warnings.push(message),
   });
-  expect(progress.at(-1)).toEqual({ phase: 'upload', bytesDone: result.bytes, bytesTotal: expect.any(Number) });
+  expect(progress.at(-1)).toEqual({ phase: 'upload', bytesDone: result.bytes, bytesTotal: result.bytes });
   return result;
 }
 
@@ -117,6 +117,13 @@ test('a restored folder has the same files, and only its owner can enter it', as
   expect(await restore()).toEqual(expected());
   expect(statSync(join(root, `restored-${restored - 1}`)).mode & 0o777).toBe(0o700);
   expect(readdirSync(join(root, 'data/'))).toEqual([]);
+});
+
+test('a backup in the folder `backup` of the data folder stays there', async () => {
+  objects = await openObjectStore({ url: pathToFileURL(join(root, 'data/backup')).href, s3: S3 });
+  const first = await create();
+  await create();
+  expect(await restore(first.id)).toEqual(expected());
 });
 
 test('the second backup stores only what has changed, and both can be restored', async () => {

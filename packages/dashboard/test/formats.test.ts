@@ -30,3 +30,8 @@ test.each([
 ])('an amount or a currency of another form stays as it is: %j %s', (amount, currency) => {
   expect(createFormats('en').money(amount, currency)).toBe(`${amount} ${currency}`.trim());
 });
+
+test('an hour is shown without minutes and seconds, which are not known', () => {
+  const hour = (language: string) => createFormats(language).time('2026-11-29T09:00:00Z', 'UTC', 'wholeHour');
+  expect([hour('en').replace('\u202f', ' '), hour('de')]).toEqual(['Nov 29, 2026, 9 AM', '29. Nov. 2026, 09 Uhr']);
+});

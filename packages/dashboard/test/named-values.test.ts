@@ -50,6 +50,7 @@ test('with 20 filters, the page searches the values itself, because the search w
 
 test('a search by name asks for all values, and finds names and codes', () => {
   expect(searchOf('page', 'pri', 30, [])).toEqual({ filter: ['page:contains:pri'], limit: 30 });
+  expect(searchOf('page', '/ü', 30, [])).toEqual({ filter: ['page:contains:/ü'], limit: 30 });
   expect(searchOf('country', 'germ', 30, [])).toEqual({ filter: [], limit: 1_000 });
   expect(searchOf('country', '', 30, [])).toEqual({ filter: [], limit: 30 });
   expect(['DE', 'FR'].map((code) => isFound(texts, 'country', code, 'GERM', []))).toEqual([true, false]);

@@ -1,5 +1,5 @@
 import type { Answer } from '../src/api/call-admin.ts';
-import { changesOf, formOf } from '../src/settings/site-form.ts';
+import { changesOf, formOf, removesRows } from '../src/settings/site-form.ts';
 
 const SITE = {
   site_id: 's',
@@ -23,4 +23,14 @@ test.each([
   [{ allow: '' }, { query_allow: [] }],
 ] as const)('the edits %j send only %j', (edits, body) => {
   expect(changesOf(SITE, edits)).toEqual(body);
+});
+
+test.each([
+  [{}, false],
+  [{ name: 'New' }, false],
+  [{ keep: { events: 'forever', rollups: 'forever' } }, false],
+  [{ keep: { events: 'forever', profiles: '30d' } }, true],
+  [{ keep: { events: null } }, true],
+] as const)('the change %j can remove rows: %s', (change, removes) => {
+  expect(removesRows(change)).toBe(removes);
 });

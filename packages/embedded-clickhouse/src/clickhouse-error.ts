@@ -1,5 +1,5 @@
 /** An error in the format of ClickHouse's HTTP interface: `Code: N. DB::Exception: message. (NAME)`. */
-export class ClickhouseError extends Error {
+class ClickhouseError extends Error {
   override readonly name = 'ClickhouseError';
   readonly code: number;
   readonly status: number;

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { constants, getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { lockFile } from '@weir/runtime/file-lock';
+import { lockFile } from '@weir/runtime/native/file-lock';
+import { trimMemory } from '@weir/runtime/native/trim-memory';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { createHttpInterface } from './http-interface.ts';
@@ -86,6 +87,7 @@ async function main(options: ChildOptions): Promise<void> {
     memoryBytes: options.memoryBytes,
     async purge() {
       await opened.run({ setup: [], statement: 'SYSTEM JEMALLOC PURGE', data: undefined, format: 'Null' });
+      await trimMemory();
     },
   });
   process.on('message', (message: ParentMessage) => {

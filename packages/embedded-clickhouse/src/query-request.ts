@@ -62,6 +62,42 @@ const MEMORY_PARTS = {
 const SET_BYTES_MAX = 250 * 1024;
 
 export function readQueryRequest({ method, params, headers, newQueryId, memoryBytes }: RequestParts): QueryRequest {
+  const settings = readSettings(params);
+  limitMemory(settings, memoryBytes);
+  const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
+  if (readonly !== undefined) settings.set('readonly', readonly);
+
+  const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
+  // One SET statement contains all settings, because each further statement would take a fraction of a millisecond. The engine checks a SET with the
+  // settings that were valid before it. So `readonly` does not forbid the other settings of the same statement.
+  const all = set(settings);
+  const setup = [
+    ...(database === '' ? [] : [`USE ${quoteIdentifier(database)}`]),
+    // The engine also limits the size of SET. This limit is removed, because a ClickHouse server does not count parameters as a part of the query.
+    ...(Buffer.byteLength(all) > SET_BYTES_MAX ? ['SET max_query_size = 0'] : []),
+    all,
+  ];
+
+  return {
+    query: params.get('query') ?? '',
+    queryId: params.get('query_id') || newQueryId(),
+    defaultFormat: readFormat(params, headers),
+    setup,
+    gzipAnswer:
+      params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
+    streamsAnswer: params.get('wait_end_of_query') === '0',
+    isReadOnly: readonly === '1' || readonly === '2',
+    answerBytesMax: Number(settings.get('max_result_bytes') ?? 0),
+    deduplicates:
+      (settings.get('insert_deduplication_token') ?? '') !== '' &&
+      settings.get('insert_deduplicate') === '1' &&
+      settings.get('deduplicate_blocks_in_dependent_materialized_views') === '1' &&
+      settings.get('async_insert') === '0',
+  };
+}
+
+/** Returns the settings of the request: the default ones, and those of the parameters that do not belong to the HTTP interface itself. */
+function readSettings(params: URLSearchParams): Map<string, string> {
   const settings = new Map<string, string>(Object.entries(DEFAULT_SETTINGS));
   for (const [name, value] of params) {
     if (OWN_PARAMS.has(name)) continue;
@@ -79,44 +115,22 @@ export function readQueryRequest({ method, params, headers, newQueryId, memoryBy
     }
     settings.set(name, value);
   }
+  return settings;
+}
+
+function limitMemory(settings: Map<string, string>, memoryBytes: number): void {
   for (const [name, part] of Object.entries(MEMORY_PARTS)) {
     const asked = Number(settings.get(name));
     if (asked > memoryBytes * part) settings.set(name, String(Math.floor(memoryBytes * part)));
   }
-  const readonly = settings.get('readonly') ?? (method === 'GET' || method === 'HEAD' ? '2' : undefined);
-  if (readonly !== undefined) settings.set('readonly', readonly);
+}
 
-  const defaultFormat = text(headers['x-clickhouse-format']) || params.get('default_format') || 'TabSeparated';
-  if (!/^[A-Za-z0-9]{1,64}$/.test(defaultFormat)) {
-    throw clickhouseError(73, 'UNKNOWN_FORMAT', `Unknown format ${defaultFormat.slice(0, 64)}`);
+function readFormat(params: URLSearchParams, headers: RequestParts['headers']): string {
+  const format = text(headers['x-clickhouse-format']) || params.get('default_format') || 'TabSeparated';
+  if (!/^[A-Za-z0-9]{1,64}$/.test(format)) {
+    throw clickhouseError(73, 'UNKNOWN_FORMAT', `Unknown format ${format.slice(0, 64)}`);
   }
-  const database = params.get('database') ?? text(headers['x-clickhouse-database']) ?? '';
-  // One SET statement contains all settings, because each further statement would take a fraction of a millisecond. The engine checks a SET with the
-  // settings that were valid before it. So `readonly` does not forbid the other settings of the same statement.
-  const all = set(settings);
-  const setup = [
-    ...(database === '' ? [] : [`USE ${quoteIdentifier(database)}`]),
-    // The engine also limits the size of SET. This limit is removed, because a ClickHouse server does not count parameters as a part of the query.
-    ...(Buffer.byteLength(all) > SET_BYTES_MAX ? ['SET max_query_size = 0'] : []),
-    all,
-  ];
-
-  return {
-    query: params.get('query') ?? '',
-    queryId: params.get('query_id') || newQueryId(),
-    defaultFormat,
-    setup,
-    gzipAnswer:
-      params.get('enable_http_compression') === '1' && /\bgzip\b/.test(text(headers['accept-encoding']) ?? ''),
-    streamsAnswer: params.get('wait_end_of_query') === '0',
-    isReadOnly: readonly === '1' || readonly === '2',
-    answerBytesMax: Number(settings.get('max_result_bytes') ?? 0),
-    deduplicates:
-      (settings.get('insert_deduplication_token') ?? '') !== '' &&
-      settings.get('insert_deduplicate') === '1' &&
-      settings.get('deduplicate_blocks_in_dependent_materialized_views') === '1' &&
-      settings.get('async_insert') === '0',
-  };
+  return format;
 }
 
 function set(settings: Iterable<readonly [string, string]>): string {

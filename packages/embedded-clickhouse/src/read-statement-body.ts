@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { clickhouseError } from './clickhouse-error.ts';
 
 export const BODY_BYTES_MAX = 256 * 1024 * 1024;
-export const BODIES_BYTES_MAX = 512 * 1024 * 1024;
+const BODIES_BYTES_MAX = 512 * 1024 * 1024;
 
 type Decode = (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 

@@ -25,58 +25,69 @@ const DOUBLE_QUOTED = /"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*"/y;
 /** Divides SQL into tokens, without comments and white space. Throws `SqlTokenError` for unclosed or unknown tokens. */
 export function sqlTokens(sql: string): SqlToken[] {
   const tokens: SqlToken[] = [];
-  let at = 0;
-  const match = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    return pattern.exec(sql)?.[0];
-  };
-  const push = (kind: SqlTokenKind, length: number, text = sql.slice(at, at + length)): void => {
-    tokens.push({ kind, text, start: at, end: at + length });
-    at += length;
-  };
-
-  while (at < sql.length) {
-    const skipped = match(SPACE) ?? match(LINE_COMMENT);
-    if (skipped !== undefined) {
-      at += skipped.length;
-      continue;
-    }
-    if (sql.startsWith('/*', at)) {
-      const close = sql.indexOf('*/', at + 2);
-      if (close < 0) throw new SqlTokenError('a comment is not closed');
-      // Nested comments are refused, because it depends on the version of ClickHouse whether comments can be nested.
-      if (sql.slice(at + 2, close).includes('/*'))
-        throw new SqlTokenError('a comment must not contain another comment');
-      at = close + 2;
-      continue;
-    }
-    const char = sql.charAt(at);
-    if (char === "'") {
-      const text = match(STRING);
-      if (text === undefined) throw new SqlTokenError('a string is not closed');
-      push('string', text.length);
-    } else if (char === '`' || char === '"') {
-      const text = match(char === '`' ? BACKTICKED : DOUBLE_QUOTED);
-      if (text === undefined) throw new SqlTokenError('a quoted identifier is not closed');
-      // An escape could spell a forbidden name (`\x66ile`) in a way that only ClickHouse decodes.
-      if (text.includes('\\')) throw new SqlTokenError('a quoted identifier must not contain a backslash');
-      push('quoted_identifier', text.length, text.slice(1, -1));
-    } else if (char === '$') {
-      const tag = match(HEREDOC);
-      const close = tag === undefined ? -1 : sql.indexOf(tag, at + tag.length);
-      if (tag === undefined || close < 0) throw new SqlTokenError('a heredoc is not closed');
-      push('string', close + tag.length - at);
-    } else {
-      const word = match(WORD);
-      const number = word === undefined ? match(NUMBER) : undefined;
-      if (word !== undefined) push('word', word.length);
-      else if (number !== undefined) push('number', number.length);
-      else if (char > '~' || char < ' ')
-        throw new SqlTokenError(`the character U+${hex(char)} is only allowed within quotes`);
-      else push('symbol', 1);
-    }
+  for (let at = skipSpace(sql, 0); at < sql.length; ) {
+    const token = tokenAt(sql, at);
+    tokens.push(token);
+    at = skipSpace(sql, token.end);
   }
   return tokens;
+}
+
+/** Returns the position of the first character, from `from` on, that is neither white space nor in a comment. */
+function skipSpace(sql: string, from: number): number {
+  let at = from;
+  for (let end: number | undefined = from; end !== undefined; ) {
+    at = end;
+    end = sql.startsWith('/*', at) ? commentEnd(sql, at) : (endOf(SPACE, sql, at) ?? endOf(LINE_COMMENT, sql, at));
+  }
+  return at;
+}
+
+function commentEnd(sql: string, start: number): number {
+  const close = sql.indexOf('*/', start + 2);
+  if (close < 0) throw new SqlTokenError('a comment is not closed');
+  // Nested comments are refused, because it depends on the version of ClickHouse whether comments can be nested.
+  if (sql.slice(start + 2, close).includes('/*')) throw new SqlTokenError('a comment must not contain another comment');
+  return close + 2;
+}
+
+function tokenAt(sql: string, start: number): SqlToken {
+  const token = (kind: SqlTokenKind, end: number): SqlToken => ({ kind, text: sql.slice(start, end), start, end });
+  const char = sql.charAt(start);
+  if (char === "'") return token('string', closed(endOf(STRING, sql, start), 'string'));
+  if (char === '$') return token('string', closed(heredocEnd(sql, start), 'heredoc'));
+  if (char === '`' || char === '"') {
+    const end = closed(endOf(char === '`' ? BACKTICKED : DOUBLE_QUOTED, sql, start), 'quoted identifier');
+    const text = sql.slice(start + 1, end - 1);
+    // An escape could spell a forbidden name (`\x66ile`) in a way that only ClickHouse decodes.
+    if (text.includes('\\')) throw new SqlTokenError('a quoted identifier must not contain a backslash');
+    return { kind: 'quoted_identifier', text, start, end };
+  }
+  const wordEnd = endOf(WORD, sql, start);
+  if (wordEnd !== undefined) return token('word', wordEnd);
+  const numberEnd = endOf(NUMBER, sql, start);
+  if (numberEnd !== undefined) return token('number', numberEnd);
+  if (char > '~' || char < ' ') throw new SqlTokenError(`the character U+${hex(char)} is only allowed within quotes`);
+  return token('symbol', start + 1);
+}
+
+function heredocEnd(sql: string, start: number): number | undefined {
+  const tagEnd = endOf(HEREDOC, sql, start);
+  if (tagEnd === undefined) return undefined;
+  const tag = sql.slice(start, tagEnd);
+  const close = sql.indexOf(tag, tagEnd);
+  return close < 0 ? undefined : close + tag.length;
+}
+
+function closed(end: number | undefined, what: string): number {
+  if (end === undefined) throw new SqlTokenError(`a ${what} is not closed`);
+  return end;
+}
+
+/** Returns the end of the match of the sticky pattern at `at`. Undefined if the pattern does not match there. */
+function endOf(pattern: RegExp, sql: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(sql) ? pattern.lastIndex : undefined;
 }
 
 /** Divides SQL text into its statements, without their semicolons. */

@@ -23,8 +23,6 @@ export interface EmbeddedClickhouseOptions {
   readonly logger: EmbeddedClickhouseLogger;
   /** Called before each start of the child. A start needs some free disk space. */
   readonly beforeStart?: () => void;
-  /** Called when the child has ended, before it is started again. */
-  readonly onRestart?: () => void;
 }
 
 /** The methods of a pino logger that this package calls. */
@@ -106,7 +104,6 @@ export async function startEmbeddedClickhouse(options: EmbeddedClickhouseOptions
       if (startsFailed >= STARTS_FAILED_MAX && port === 0) return;
       const pauseMs = wasReady ? 0 : Math.min(RESTART_PAUSE_MAX_MS, 50 * 2 ** startsFailed);
       restartTimer = setTimeout(() => start(onListening), pauseMs);
-      options.onRestart?.();
     };
     let started: ChildProcess;
     try {

@@ -30,6 +30,16 @@ async function ask({ url, password }: Address, query: string, init: RequestInit 
 
 const answer = async (address: Address, query: string): Promise<string> => (await ask(address, query)).text();
 
+/** The file `stat` of a thread. Empty if the thread has ended. */
+function threadStat(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return '';
+    throw error;
+  }
+}
+
 /** The status of a GET with this request target. `fetch` cannot send a target that is not a valid URL. */
 async function statusOf({ url }: { readonly url: string }, target: string): Promise<number | undefined> {
   const sent = httpRequest(url, { path: target }).end();
@@ -78,9 +88,7 @@ describe("ClickHouse's HTTP interface", () => {
     expect(getPriority(pid)).toBe(Math.min(getPriority() + 5, 19));
     if (process.platform !== 'linux') return;
     // The threads that run statements have the priority of their process. The priority of a thread is the 19th value of its file `stat`.
-    const tasks = readdirSync(`/proc/${pid}/task`).map((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8'),
-    );
+    const tasks = readdirSync(`/proc/${pid}/task`).map((task) => threadStat(`/proc/${pid}/task/${task}/stat`));
     const ofEngine = tasks
       .filter((stat) => stat.includes('(ThreadPool)'))
       .map((stat) => stat.split(') ')[1]?.split(' ')[16]);

@@ -11,9 +11,10 @@ export interface WeirOptions {
   /** An API key of the site. The constructor throws if it is missing or empty. */
   readonly apiKey: string;
   /**
-   * Receives each undelivered call: Weir refused it, or the client did not accept it because its `value` is NaN or infinite, or because the client
-   * is closed, its queue is full or its store failed. If the store cannot remove the calls of a finished request, `onError` receives one of these
-   * calls, although they may be delivered. Errors that `onError` throws are logged. Default: writes a line to stderr.
+   * Receives each undelivered call. Either Weir refused the call, or the client did not accept it: its `value` is NaN or infinite, JSON cannot
+   * contain one of its values (the `body` is then empty), the client is closed, its queue is full, or its store failed. If the store cannot
+   * remove the calls of a finished request, `onError` receives one of these calls, although they may be delivered. Errors that `onError` throws are
+   * logged. Default: writes a line to stderr.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
@@ -62,8 +63,8 @@ export class Weir {
     // A key from the caller is not used as the ID: several events can have the same key, and the queue file stores only one event for each ID.
     const id = crypto.randomUUID();
     // Weir treats an empty key as no key, so that a retry would store the event twice.
-    const body = toEventBody(name, fields, fields.idempotencyKey || id, this.#clock());
-    const call: QueuedCall = { id, kind: 'event', body };
+    const call = this.#callOf(id, 'event', () => toEventBody(name, fields, fields.idempotencyKey || id, this.#clock()));
+    if (call === undefined) return false;
     if (typeof fields.value === 'number' && !Number.isFinite(fields.value)) {
       // JSON has no such numbers: the body has null, so Weir would accept the event without its value.
       void this.#outbox.report({ call, reason: `value must be a finite number, not ${fields.value}` });
@@ -79,8 +80,22 @@ export class Weir {
   identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
     const { paymentCustomerId, ...rest } = fields;
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };
-    const call: QueuedCall = { id: crypto.randomUUID(), kind: 'identify', body: JSON.stringify(body) };
-    return this.#outbox.add(call);
+    const call = this.#callOf(crypto.randomUUID(), 'identify', () => JSON.stringify(body));
+    return call !== undefined && this.#outbox.add(call);
+  }
+
+  /**
+   * Returns undefined, and reports the call, if JSON cannot contain one of its values, such as a BigInt or an object that contains itself. The
+   * caller must not fail because of its analytics.
+   */
+  #callOf(id: string, kind: QueuedCall['kind'], bodyOf: () => string): QueuedCall | undefined {
+    try {
+      return { id, kind, body: bodyOf() };
+    } catch (error) {
+      const reason = `the call cannot be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+      void this.#outbox.report({ call: { id, kind, body: '' }, reason });
+      return undefined;
+    }
   }
 
   /** The number of calls that were accepted so far. */

@@ -238,3 +238,24 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])(
     expect(await weir.close()).toBe(0);
   },
 );
+
+test('a call with a value that JSON cannot contain is reported, and does not throw', async () => {
+  const refused: Undelivered[] = [];
+  const weir = new Weir({ url: 'http://weir.example', apiKey: 'k', onError: (one) => void refused.push(one) });
+  // The types refuse such values, but a JavaScript program can send them.
+  const circle: Record<string, never> = {};
+  circle.self = circle as never;
+  const big = 1n as never;
+  expect([
+    weir.track('purchase', { properties: { amount: big } }),
+    weir.track('purchase', { properties: circle }),
+    weir.identify('v', 'u', { amount: big }),
+  ]).toEqual([false, false, false]);
+  const json = expect.stringMatching(/^the call cannot be written as JSON: .+/);
+  expect(refused).toMatchObject([
+    { call: { kind: 'event', body: '' }, reason: json },
+    { call: { kind: 'event', body: '' }, reason: json },
+    { call: { kind: 'identify', body: '' }, reason: json },
+  ]);
+  expect(await weir.close()).toBe(0);
+});

@@ -12,3 +12,20 @@ export async function abortable<T>(work: Promise<T>, stop: AbortSignal): Promise
     stop.removeEventListener('abort', end);
   }
 }
+
+/**
+ * Resolves after this time, or as soon as one of the signals aborts. Never rejects. Does not use `AbortSignal.any`: in Node 20, a signal keeps a
+ * reference to each signal that was made from it.
+ */
+export function pauseUnlessAborted(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    for (const signal of signals) signal.addEventListener('abort', end, { once: true });
+    if (signals.some(({ aborted }) => aborted)) end();
+  });
+}

@@ -1,5 +1,4 @@
-import { Gauge } from 'prom-client';
-import type { Metrics } from './prometheus-metrics.ts';
+import { gaugeOf, type Metrics } from './prometheus-metrics.ts';
 
 export interface BackupMetrics {
   /** Sets the number of attempts that have failed since the last successful one. */
@@ -9,24 +8,17 @@ export interface BackupMetrics {
 }
 
 export function createBackupMetrics(registry: Metrics): BackupMetrics {
-  const failed = new Gauge({
-    name: 'weir_backup_failed_attempts',
-    help: 'Failed attempts at a scheduled backup since the last successful one.',
-    registers: [registry],
-  });
+  const failed = gaugeOf(
+    registry,
+    'weir_backup_failed_attempts',
+    'Failed attempts at a scheduled backup since the last successful one.',
+  );
   return {
     failedAttempts: (count) => failed.set(count),
     newest(at) {
-      const name = 'weir_backup_newest_timestamp_seconds';
+      const help = 'When the newest backup of the schedule was made (Unix time).';
       // The metric does not exist before the first backup, because its value 0 would mean a backup of 1970.
-      const gauge =
-        (registry.getSingleMetric(name) as Gauge | undefined) ??
-        new Gauge({
-          name,
-          help: 'When the newest backup of the schedule was made (Unix time).',
-          registers: [registry],
-        });
-      gauge.set(at / 1000);
+      gaugeOf(registry, 'weir_backup_newest_timestamp_seconds', help).set(at / 1000);
     },
   };
 }

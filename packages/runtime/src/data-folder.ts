@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
-import { type FileLock, lockFile } from './file-lock.ts';
+import { createFolder } from './disk/create-folder.ts';
+import { type FileLock, lockFile } from './native/file-lock.ts';
 
 const WAIT_FOR_OTHER_MS = 5_000;
 
@@ -44,7 +36,7 @@ export interface DataFolder {
 export async function lockDataFolder(path: string): Promise<DataFolder> {
   let lock: FileLock | undefined;
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    await createFolder(path, 0o700);
     lock = await lockFile(join(path, 'lock'), WAIT_FOR_OTHER_MS);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

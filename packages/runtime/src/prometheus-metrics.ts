@@ -15,6 +15,14 @@ export function createMetrics(): Metrics {
   return new Registry();
 }
 
+/** Returns the gauge with this name. Creates it if the registry does not have it yet. */
+export function gaugeOf(registry: Metrics, name: string, help: string, labelNames: readonly string[] = []): Gauge {
+  return (
+    (registry.getSingleMetric(name) as Gauge | undefined) ??
+    new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] })
+  );
+}
+
 /** The values of the metrics of one thread or process, in a form that can be sent to another one. */
 export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[];
 
@@ -72,9 +80,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     (registry.getSingleMetric(name) as Counter | undefined) ??
     new Counter({ name, help, labelNames: ['role', 'partition', ...labels], registers: [registry] });
 
-  const gauge = (name: string, help: string): Gauge =>
-    (registry.getSingleMetric(name) as Gauge | undefined) ??
-    new Gauge({ name, help, labelNames: ['role', 'partition'], registers: [registry] });
+  const gauge = (name: string, help: string): Gauge => gaugeOf(registry, name, help, ['role', 'partition']);
 
   const records = counter('weir_consumed_records_total', 'Processed records.');
   const repeats = counter(

@@ -12,7 +12,7 @@ const VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', s3: 'S3_ENDPOINT
  * Chooses a real service for tests: the address in the environment, otherwise Docker (not for S3), otherwise a local process. If none of them
  * is available, returns the reason.
  */
-export function chooseLive(name: LiveName): LiveChoice {
+function chooseLive(name: LiveName): LiveChoice {
   const given = process.env[VARIABLES[name]];
   if (given) return { kind: 'given', start: async () => ({ address: given, stop: async () => undefined }) };
   if (name !== 's3' && dockerAnswers()) return { kind: 'docker', start: () => startContainer(name) };

@@ -19,12 +19,12 @@ export type WeirClient = ReturnType<typeof createWeirClient>;
 
 /**
  * A client that uses a Weir only over HTTP. With several gateways, requests go to each in turn, and those of the admin API to the
- * first. Several gateways use one event log over the network, which can be slow for a moment. So the client retries a 503 with
- * `Retry-After`, as docs/api.md requires of every client, but for at most 120 s. It does not retry a 503 of a single process.
+ * first. An event log over the network (`isPatient`, default with several gateways) can be slow for a moment. So the client then retries a
+ * 503 with `Retry-After`, as docs/api.md requires of every client, but for at most 120 s. It does not retry a 503 of an embedded log.
  */
-export function createWeirClient(urls: readonly string[], adminToken: string) {
+export function createWeirClient(urls: readonly string[], adminToken: string, isPatient = urls.length > 1) {
   let turn = 0;
-  const ask = urls.length > 1 ? sendPatiently : sendHttp;
+  const ask = isPatient ? sendPatiently : sendHttp;
   const send = (request: HttpRequest): Promise<HttpAnswer> => ask(urls[turn++ % urls.length] ?? '', request);
 
   const admin = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>

@@ -104,7 +104,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<WeirProcess>
   const weir: WeirProcess = {
     url,
     dataDir,
-    client: createWeirClient([url], env.WEIR_ADMIN_TOKEN || TEST_ADMIN_TOKEN),
+    client: createWeirClient([url], env.WEIR_ADMIN_TOKEN || TEST_ADMIN_TOKEN, Boolean(env.KAFKA_BROKERS)),
     output: () => Buffer.concat(printed).toString(),
     async terminate() {
       child.kill('SIGTERM');

@@ -2,6 +2,7 @@ import { GROUP_ARCHIVER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/
 import type { EventLog } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { assertNoUnknownSegments } from '@weir/runtime/archive/unknown-segments';
+import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
 import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
@@ -24,7 +25,10 @@ export interface ArchiverDeps {
 
 export interface Archiver {
   /** The consumers that archive `events.raw` and `events.enriched`. */
-  readonly consumers: readonly { readonly topic: string; readonly running: RunningConsumer }[];
+  readonly consumers: readonly {
+    readonly topic: string;
+    readonly running: Pick<RunningConsumer, 'ready' | 'status'>;
+  }[];
   close(): Promise<void>;
 }
 
@@ -55,14 +59,30 @@ export async function startArchiver(deps: ArchiverDeps): Promise<Archiver> {
     });
     consumers.push({ topic, running });
   }
-  const upkeep = startArchiveUpkeep({ store, clock, logger, limits, isLeader: () => leads(consumers[0]?.running) });
+  const upkeep = startArchiveUpkeep({
+    store,
+    clock,
+    logger,
+    metrics,
+    limits,
+    isLeader: () => leads(consumers[0]?.running),
+  });
   return {
-    consumers,
+    consumers: consumers.map(({ topic, running }) => ({
+      topic,
+      running: { ready: running.ready, status: () => withProblem(topic, running.status(), upkeep.problem()) },
+    })),
     async close() {
       await upkeep.close();
       for (const { running } of consumers) await running.close();
     },
   };
+}
+
+/** Shows a failure of the upkeep as the last error of the partition whose owner does the upkeep, if the partition has no error of its own. */
+function withProblem(topic: string, partitions: readonly PartitionStatus[], problem: string | undefined) {
+  if (problem === undefined || topic !== TOPIC_RAW) return partitions;
+  return partitions.map((one) => (one.partition === 0 ? { lastError: problem, ...one } : one));
 }
 
 /** The process to which partition 0 of `events.raw` is assigned does the upkeep. */

@@ -54,13 +54,17 @@ export function useArchiver() {
     makeFolder,
     /** The fields of the errors that the archivers of this test have logged. */
     errors,
-    async start(limits: Partial<ArchiverDeps['limits']> = {}, objects: ObjectStore = store): Promise<Archiver> {
+    async start(
+      limits: Partial<ArchiverDeps['limits']> = {},
+      objects: ObjectStore = store,
+      metrics = createMetrics(),
+    ): Promise<Archiver> {
       const archiver = await startArchiver({
         eventLog,
         store: objects,
         clock: Date.now,
         logger: Object.assign(createLogger('silent'), { error: (fields: object) => void errors.push(fields) }),
-        metrics: createMetrics(),
+        metrics,
         limits: { segmentBytesMax: 10_000, lingerMs: 50, retentionMs: undefined, upkeepMs: 3_600_000, ...limits },
       });
       open.push(archiver);

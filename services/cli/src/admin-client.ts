@@ -41,7 +41,8 @@ interface Envelope {
   readonly error?: { readonly message?: string };
 }
 
-export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
+export function createAdminClient(config: CliConfig): AdminClient {
+  const { url, adminToken } = config;
   const authorization = `Bearer ${adminToken}`;
 
   async function open(path: string, signal?: AbortSignal): Promise<Readable> {
@@ -55,7 +56,7 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
       return answer.statusCode === 200 && !isPage ? answer : readWhole(answer);
     });
     if (refused instanceof Readable) return refused;
-    throw refusal(url, refused, parseEnvelope(refused.text));
+    throw refusal(config, refused, parseEnvelope(refused.text));
   }
 
   return {
@@ -73,7 +74,7 @@ export function createAdminClient({ url, adminToken }: CliConfig): AdminClient {
       const response = await reach(url, send, timeoutMs);
       const envelope = parseEnvelope(response.text);
       if (envelope?.status === 'success') return envelope.data as T;
-      throw refusal(url, response, envelope);
+      throw refusal(config, response, envelope);
     },
     async download(path, to) {
       const answer = await open(path);
@@ -137,12 +138,21 @@ function unreachable(url: string, error: unknown, timeoutMs: number): CliError {
       EXIT.unreachable,
     );
   }
+  if (NO_TLS.test(messageOf(error))) {
+    return new CliError(
+      `can't reach Weir at ${url}: the server there answers without TLS; set WEIR_URL to an address that begins with http://`,
+      EXIT.unreachable,
+    );
+  }
   const kind = CUT_CODES.has(codeOf(error)) ? ConnectionCut : CliError;
   return new kind(
     `can't reach Weir at ${url}: ${messageOf(error)}; check that Weir runs there, or set WEIR_URL`,
     EXIT.unreachable,
   );
 }
+
+/** What OpenSSL says if the answer to its first message is not TLS but, for example, HTTP. */
+const NO_TLS = /wrong version number|packet length too long|http request/i;
 
 function isTimeout(error: unknown): boolean {
   const { name, cause } = error as { name?: string; cause?: { name?: string } };
@@ -152,22 +162,35 @@ function isTimeout(error: unknown): boolean {
 const CUT_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 function codeOf(error: unknown): unknown {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return rootOf(error).code;
 }
 
 function messageOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : String(cause);
+  const { message, code } = rootOf(error);
+  // OpenSSL ends its messages with a line break.
+  return (message || String(code ?? error)).trim().replaceAll('\n', ' ');
 }
 
-function refusal(url: string, answer: Answer, envelope: Envelope | undefined): CliError {
+/** The error that `fetch` names as the cause of its own error, otherwise the error itself. */
+function rootOf(error: unknown): { readonly message?: string; readonly code?: unknown } {
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  return Object(cause ?? error);
+}
+
+function refusal({ url, tokenFrom }: CliConfig, answer: Answer, envelope: Envelope | undefined): CliError {
   const { status, retryAfterSeconds, location } = answer;
   if (envelope === undefined) {
     const redirect = location === undefined ? '' : `, redirect to ${location}`;
     return new CliError(
       `the server at ${url} is not Weir (status ${status}${redirect}): check WEIR_URL`,
       EXIT.unreachable,
+    );
+  }
+  if (status === 401) {
+    return new AdminRefusal(
+      `Weir at ${url} does not accept the admin token from ${tokenFrom}: set WEIR_ADMIN_TOKEN to the token of this Weir`,
+      status,
+      retryAfterSeconds,
     );
   }
   return new AdminRefusal(envelope.error?.message ?? `Weir answered ${status}`, status, retryAfterSeconds);

@@ -10,6 +10,8 @@ export type CliEnvironment = Readonly<Record<string, string | undefined>>;
 export interface CliConfig {
   readonly url: string;
   readonly adminToken: string;
+  /** Where the token comes from: WEIR_ADMIN_TOKEN, or the path of a file. */
+  readonly tokenFrom: string;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface CliConfig {
  * token is missing or cannot be read.
  */
 export function loadCliConfig(env: CliEnvironment): CliConfig {
-  return { url: serverUrl(env), adminToken: adminToken(env) };
+  return { url: serverUrl(env), ...adminToken(env) };
 }
 
 function serverUrl(env: CliEnvironment): string {
@@ -34,12 +36,12 @@ function serverUrl(env: CliEnvironment): string {
   return url;
 }
 
-function adminToken(env: CliEnvironment): string {
+function adminToken(env: CliEnvironment): Pick<CliConfig, 'adminToken' | 'tokenFrom'> {
   const configured = env.WEIR_ADMIN_TOKEN?.trim();
-  if (configured) return configured;
+  if (configured) return { adminToken: configured, tokenFrom: 'WEIR_ADMIN_TOKEN' };
   const file = adminTokenFile(resolve(env.WEIR_DATA_DIR?.trim() || './data'));
   try {
-    return readFileSync(file, 'utf8').trim();
+    return { adminToken: readFileSync(file, 'utf8').trim(), tokenFrom: file };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new CliError(

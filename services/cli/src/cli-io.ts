@@ -4,7 +4,7 @@ import type { CliEnvironment } from './cli-config.ts';
 /** The environment of a command: its settings, streams, clock and signals. */
 export interface CliIo {
   readonly env: CliEnvironment;
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly clock: () => number;

@@ -1,8 +1,9 @@
+import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { type AdminClient, createAdminClient } from './admin-client.ts';
 import { loadCliConfig } from './cli-config.ts';
 import type { CliIo } from './cli-io.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { CliError, EXIT, type ExitCode } from './exit-codes.ts';
 
 /** The dependencies of every command. */
 export interface CommandContext {
@@ -38,4 +39,23 @@ export function siteOption(): Option {
 /** The path of a site's resource in the admin API. */
 export function sitePath(siteId: string, ...rest: readonly string[]): string {
   return `/sites/${[siteId, ...rest].map(encodeURIComponent).join('/')}`;
+}
+
+/** The option with which a command does not ask (`confirmRemoval`). */
+export function yesOption(): Option {
+  return new Option('-y, --yes', 'do not ask; without a terminal (cron, pipes), a command never asks');
+}
+
+/**
+ * Before a command removes data, asks the person at the terminal to type the ID of the site. Rejects with a CliError after any other answer. With
+ * `--yes`, or if standard input or standard error is not a terminal, the command does not ask.
+ */
+export async function confirmRemoval(io: CliIo, siteId: string, what: string, yes = false): Promise<void> {
+  if (yes || io.stdin.isTTY !== true || io.stderr.isTTY !== true) return;
+  io.stderr.write(`${what} This cannot be undone.\nType ${siteId} to continue: `);
+  // With `terminal: false`, Ctrl-C ends the process as usual.
+  const lines = createInterface({ input: io.stdin, terminal: false });
+  const { value: typed = '' } = await lines[Symbol.asyncIterator]().next();
+  lines.close();
+  if (typed.trim() !== siteId) throw new CliError(`nothing was changed: type ${siteId}, or use --yes`, EXIT.failed);
 }

@@ -1,6 +1,8 @@
-import { pathToFileURL } from 'node:url';
+import { existsSync, statSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { isDependencyError } from '@weir/domain/errors';
+import { hideCredentials } from '@weir/domain/net/hide-credentials';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { createEnvReader } from '@weir/runtime/config/env-reader';
 import { readS3Settings } from '@weir/runtime/config/s3-config';
@@ -18,12 +20,24 @@ export async function openObjects(url: string, env: CliEnvironment): Promise<Obj
   return openObjectStore({ url, s3 });
 }
 
-/** Returns a URL for a place that is a `file://` URL, an `s3://` URL or the path of a folder. */
+/**
+ * Returns a URL for a place that is a `file://` URL, an `s3://` URL or the path of a folder. Throws `CliError` for another URL, and for an empty text,
+ * which is usually a variable that is not set.
+ */
 export function objectsUrl(place: string): string {
-  return /^(file|s3):/.test(place) ? place : pathToFileURL(place).href;
+  if (/^(file|s3):/.test(place)) return place;
+  if (place === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(place))
+    throw new CliError(
+      `<place> must be a folder, file:///folder or s3://bucket/prefix, not "${hideCredentials(place)}"`,
+      EXIT.usage,
+    );
+  return pathToFileURL(place).href;
 }
 
-/** Opens an object store, runs `work` on it, and closes it. Rejects with `CliError` if the store fails or the URL is wrong. */
+/**
+ * Opens an object store to read it, runs `work` on it, and closes it. Rejects with `CliError` if the store fails, the URL is wrong, or the folder does
+ * not exist.
+ */
 export async function withObjects<T>(
   url: string,
   env: CliEnvironment,
@@ -32,6 +46,7 @@ export async function withObjects<T>(
   try {
     const objects = await openObjects(url, env);
     try {
+      assertFolderExists(url);
       return await work(objects);
     } finally {
       objects.close();
@@ -41,4 +56,13 @@ export async function withObjects<T>(
     if (error instanceof TypeError) throw new CliError(error.message, EXIT.usage);
     throw error;
   }
+}
+
+/** The object store in a folder that does not exist has no objects. For a command that only reads, the path is then wrong. */
+function assertFolderExists(url: string): void {
+  if (!url.startsWith('file:')) return;
+  const folder = fileURLToPath(url);
+  const found = existsSync(folder) ? statSync(folder) : undefined;
+  if (found === undefined) throw new CliError(`the folder ${folder} does not exist: check the path`, EXIT.failed);
+  if (!found.isDirectory()) throw new CliError(`${folder} is not a folder: check the path`, EXIT.failed);
 }

@@ -1,4 +1,4 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
 import type { CliIo } from './cli-io.ts';
 
 /** Prints the data as JSON, or as the text that `human` returns for it. */
@@ -6,26 +6,33 @@ export function print<T>(io: CliIo, json: boolean | undefined, data: T, human: (
   io.stdout.write(`${json ? JSON.stringify(data, null, 2) : human(data)}\n`);
 }
 
-const PLAIN = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '' },
-  ...{ 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' },
-};
+/** Longer cells do not widen their column: one very long cell would otherwise make each line as long as itself. */
+const PADDED_MAX = 200;
 
 /** Formats a table. Columns of numbers are right-aligned. */
 export function table(heads: readonly string[], rows: readonly (readonly unknown[])[], empty = 'none'): string {
   if (rows.length === 0) return empty;
-  const colAligns = heads.map((_, column) =>
-    rows.every((row) => typeof row[column] === 'number') ? ('right' as const) : ('left' as const),
-  );
-  const result = new Table({
-    head: [...heads],
-    chars: PLAIN,
-    colAligns,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  for (const row of rows) result.push(row.map(cell));
-  return trimLines(result.toString());
+  const lines = [heads, ...rows.map((row) => row.map(cell))];
+  const columns = heads.map((_, column) => ({
+    isNumber: rows.every((row) => typeof row[column] === 'number'),
+    width: lines.reduce((width, line) => Math.max(width, Math.min(widthOf(line[column] ?? ''), PADDED_MAX)), 0),
+  }));
+  const padded = (text: string, { isNumber, width }: (typeof columns)[number]): string => {
+    const padding = ' '.repeat(Math.max(0, width - widthOf(text)));
+    return isNumber ? padding + text : text + padding;
+  };
+  return lines
+    .map((line) =>
+      columns
+        .map((column, at) => padded(line[at] ?? '', column))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
+
+/** The number of columns of a terminal that the text needs. `stringWidth` is slow, so it gets only texts with other characters than those of ASCII. */
+const widthOf = (text: string): number => (/^[ -~]*$/.test(text) ? text.length : stringWidth(text));
 
 /** Formats names and values, one pair per line. */
 export function fields(values: Readonly<Record<string, unknown>>): string {
@@ -44,11 +51,4 @@ function cell(value: unknown): string {
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
-}
-
-function trimLines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { AdminRefusal } from './admin-client.ts';
 import { CliError, EXIT } from './exit-codes.ts';
 
@@ -23,7 +23,7 @@ export async function patientCall<T>(
       if (!isPassing(error) || interrupted.aborted || clock() >= deadline) throw error;
       const waitMs = error instanceof AdminRefusal ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
       onWait(error.message);
-      await pause(Math.max(waitMs, pauseMs), undefined, { signal: interrupted }).catch(() => undefined);
+      await pauseUnlessAborted(Math.max(waitMs, pauseMs), interrupted);
       if (interrupted.aborted) throw error;
     }
   }

@@ -21,13 +21,13 @@ export function createProgress(io: CliIo, unit: string, total: number, done: num
 }
 
 function bar(io: CliIo, unit: string, total: number, startedAt: number): Progress {
-  const begun = io.clock();
+  const rateOf = createRate(io, startedAt);
   const progress = new SingleBar({
     stream: io.stderr as NodeJS.WriteStream,
     // With `false`, the terminal does not wrap lines until `stop` is called, and Ctrl-C can end the process before that.
     linewrap: true,
     format: (options, params, payload) =>
-      `${Format.BarFormat(params.progress, options)} ${Math.floor(params.progress * 100)} %  ${params.value} of ${params.total} ${unit}  ${payload.rate} ${unit}/s  ${eta(payload.rate, params.total - params.value)}`,
+      `${Format.BarFormat(params.progress, options)} ${Math.floor(params.progress * 100)} %  ${params.value} of ${params.total} ${unit}  ${payload.rate} ${unit}/s  ${eta(payload.rate, params.total, params.value)}`,
     barCompleteChar: '#',
     barIncompleteChar: '.',
   });
@@ -35,8 +35,7 @@ function bar(io: CliIo, unit: string, total: number, startedAt: number): Progres
   return {
     update(done, now) {
       if (now !== undefined) progress.setTotal(now);
-      const rate = Math.round(((done - startedAt) * 1000) / Math.max(1, io.clock() - begun));
-      progress.update(done, { rate });
+      progress.update(done, { rate: rateOf(done) });
     },
     say(text) {
       io.stderr.write(`\r\u001b[K${text}\n`);
@@ -45,25 +44,38 @@ function bar(io: CliIo, unit: string, total: number, startedAt: number): Progres
   };
 }
 
-function eta(rate: number, left: number): string {
-  if (left === 0) return 'done';
+/** Returns a function that computes the rate since the start. If the number becomes smaller, new work has begun, so the rate starts again. */
+function createRate(io: CliIo, startedAt: number): (done: number) => number {
+  let begun = io.clock();
+  let first = startedAt;
+  return (done) => {
+    if (done < first) [begun, first] = [io.clock(), done];
+    return Math.round(((done - first) * 1000) / Math.max(1, io.clock() - begun));
+  };
+}
+
+/** The time that is left, or `done`. Empty while it cannot be computed. A total of 0 means that the total is not known yet. */
+function eta(rate: number, total: number, done: number): string {
+  const left = total - done;
+  if (total > 0 && left === 0) return 'done';
   if (rate === 0) return '';
   const seconds = Math.ceil(left / rate);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
 }
 
 function plain(io: CliIo, unit: string, firstTotal: number, startedAt: number): Progress {
-  const begun = io.clock();
+  const rateOf = createRate(io, startedAt);
   let total = firstTotal;
-  let saidAt = begun;
+  let saidAt = io.clock();
   return {
     update(done, nowTotal = total) {
       total = nowTotal;
       const now = io.clock();
       if (now - saidAt < PLAIN_EVERY_MS) return;
       saidAt = now;
-      const rate = Math.round(((done - startedAt) * 1000) / Math.max(1, now - begun));
-      io.stderr.write(`${done} of ${total} ${unit}, ${rate} ${unit}/s, ${eta(rate, total - done)}\n`);
+      const rate = rateOf(done);
+      const parts = [`${done} of ${total} ${unit}`, `${rate} ${unit}/s`, eta(rate, total, done)];
+      io.stderr.write(`${parts.filter((part) => part !== '').join(', ')}\n`);
     },
     say(text) {
       io.stderr.write(`${text}\n`);

@@ -1,5 +1,7 @@
 import { fstatSync } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { isatty } from 'node:tty';
+import { EXIT } from './exit-codes.ts';
 import { createFileOutput } from './file-output.ts';
 import { runCli } from './run-cli.ts';
 
@@ -27,11 +29,14 @@ runCli(process.argv.slice(2), {
 );
 
 function openStdout(): Writable {
-  // If a write to a file fails, `runCli` reports the error. Without this listener, the error would end the process.
-  if (fstatSync(STDOUT_FD).isFile()) return createFileOutput(STDOUT_FD).on('error', () => undefined);
-  // The program that reads the output may close the pipe early (`weir sql … | head`). This is not an error.
+  const output = fstatSync(STDOUT_FD);
+  const isDevice = output.isCharacterDevice() && !isatty(STDOUT_FD);
+  // If a write to a file or device fails, `runCli` reports the error. Without this listener, the error would end the process.
+  if (output.isFile() || isDevice) return createFileOutput(STDOUT_FD).on('error', () => undefined);
   return process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    // The program that reads the output may close the pipe early (`weir sql … | head`). This is not an error.
+    if (error.code === 'EPIPE') process.exit(EXIT.ok);
+    process.stderr.write(`weir: can't write to standard output: ${error.message}\n`);
+    process.exit(EXIT.failed);
   });
 }

@@ -42,9 +42,29 @@ afterAll(() => {
 
 const env = () => ({ WEIR_URL: url, WEIR_ADMIN_TOKEN: 'a-token-with-16-characters' });
 
+test.each([
+  ['site', 'list'],
+  ['replay', 'start', '--from', 'raw'],
+  ['person', 'export', '--site', 's', '--user', 'u'],
+])('weir %s %s says that a server has no TLS', async (...args) => {
+  answer = () => undefined;
+  const https = url.replace('http:', 'https:');
+  const { exitCode, err } = await cli(args, { env: { ...env(), WEIR_URL: https } });
+  expect([exitCode, err]).toEqual([
+    3,
+    `weir: can't reach Weir at ${https}: the server there answers without TLS; set WEIR_URL to an address that begins with http://\n`,
+  ]);
+});
+
+test('weir site set --help explains each option', async () => {
+  const { out } = await cli(['site', 'set', '--help'], { env: env() });
+  expect(out).toContain('A shorter --keep time removes the older rows within minutes.');
+  expect(out).toMatch(/--name <name> +name of the site.*\n +--domain <domain> +domain of the site/);
+});
+
 test('a call with its own time limit says how long it waited', async () => {
   answer = () => undefined;
-  const client = createAdminClient({ url, adminToken: 'token' });
+  const client = createAdminClient({ url, adminToken: 'token', tokenFrom: 'WEIR_ADMIN_TOKEN' });
   await expect(client.call('GET', '/audit', undefined, 50)).rejects.toThrow(
     /has not answered within 0\.05 s, and can still be working on the call/,
   );
@@ -81,6 +101,21 @@ test('a web page is not written as an export', async () => {
   }
   expect(readFileSync(file, 'utf8')).toBe('the last export');
   rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ['events.parquet', [], 'parquet'],
+  ['events.csv.gz', [], 'csv'],
+  ['events', [], 'ndjson'],
+  ['events.parquet', ['--format', 'csv'], 'csv'],
+])('weir export to %s with %j asks for %s', async (name, options, format) => {
+  const asked: string[] = [];
+  answer = ({ url: path = '' }) => {
+    asked.push(path);
+    return { status: 404, message: 'site not found' };
+  };
+  await cli(['export', 'events', '--site', 'shop', '--to', join(tmpdir(), name), ...options], { env: env() });
+  expect(asked).toEqual([`/api/admin/sites/shop/export/events?format=${format}`]);
 });
 
 test.each([[['site', 'list']], [['audit']]])('weir %j does not follow a redirect', async (command) => {

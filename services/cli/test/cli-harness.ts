@@ -18,7 +18,7 @@ export async function cli(args: readonly string[], io: Partial<CliIo> & Pick<Cli
   const exitCode = await runCli(args, {
     stdin: Readable.from([]),
     stdout: out.stream,
-    stderr: err.stream,
+    stderr: Object.assign(err.stream, { isTTY: io.stdin?.isTTY === true }),
     clock: Date.now,
     interruption: () => new AbortController().signal,
     ...io,
@@ -31,6 +31,11 @@ export async function cli(args: readonly string[], io: Partial<CliIo> & Pick<Cli
       return args.includes('--json') && exitCode !== 2 ? parse(out.text()) : undefined;
     },
   };
+}
+
+/** The standard input of a person at a terminal who types `text` and then Ctrl-D. Standard error is then a terminal too. */
+export function terminal(text: string): CliIo['stdin'] {
+  return Object.assign(Readable.from([text]), { isTTY: true });
 }
 
 function collector(): { readonly stream: Writable; text(): string } {

@@ -30,17 +30,24 @@ afterAll(() => {
 /** Appends the output of `weir` to a file. No file can become larger than `blocks`. A larger write is cut, as on a full disk. */
 async function toFile(blocks: string, ...args: readonly string[]) {
   writeFileSync(file, 'kept\n');
-  const script = `ulimit -f ${blocks}; exec "$@" >> ${file}`;
+  return {
+    ...(await runScript(`ulimit -f ${blocks}; exec "$@" >> ${file}`, args)),
+    output: readFileSync(file, 'utf8'),
+  };
+}
+
+/** Runs a shell script. In it, `"$@"` is `weir` with the arguments. */
+async function runScript(script: string, args: readonly string[]) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const child = spawn('sh', ['-c', script, 'sh', process.execPath, join(PROJECT_ROOT, 'dist/weir.js'), ...args], {
     env: bareEnv({ WEIR_URL: url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN }),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  return { code, stderr, output: readFileSync(file, 'utf8') };
+  return { code, stderr };
 }
 
-test.each([
+const failures: readonly [string, readonly string[], RegExp][] = [
   ['one write', ['sql', 'SELECT 1', '--json'], /^weir: can't write to standard output: EFBIG.*\n$/],
   ['a stream', ['export', 'events', '--site', 'shop'], /^weir: the export is incomplete: .*EFBIG.*\n$/],
   [
@@ -49,11 +56,26 @@ test.each([
     /^weir: can't write to standard output: EFBIG.*\n$/,
   ],
   ['help', ['import', '--help'], /^weir: can't write to standard output: EFBIG.*\n$/],
-])('%s that does not fit into a file is an error of one line, and not only a shorter file', async (_, args, said) => {
-  const whole = await toFile('unlimited', ...args);
-  expect(whole.code).toBe(0);
-  expect(whole.output.startsWith('kept\n')).toBe(true);
-  const cut = await toFile('1', ...args);
-  expect(cut.output.length).toBeLessThan(whole.output.length);
-  expect(cut).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
+];
+
+test.each(failures)(
+  '%s that does not fit into a file is an error of one line, and not only a shorter file',
+  async (_, args, said) => {
+    const whole = await toFile('unlimited', ...args);
+    expect(whole.code).toBe(0);
+    expect(whole.output.startsWith('kept\n')).toBe(true);
+    const cut = await toFile('1', ...args);
+    expect(cut.output.length).toBeLessThan(whole.output.length);
+    expect(cut).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
+  },
+);
+
+test.each(failures)('%s to a device that is full is an error of one line', async (_, args, said) => {
+  const { code, stderr } = await runScript('exec "$@" > /dev/full', args);
+  expect(stderr).toMatch(new RegExp(said.source.replace('EFBIG', 'ENOSPC')));
+  expect(code).toBe(1);
+});
+
+test('a device that takes everything is no error', async () => {
+  expect(await runScript('exec "$@" > /dev/null', ['import', '--help'])).toEqual({ code: 0, stderr: '' });
 });

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
 import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
-import { cli } from './cli-harness.ts';
+import { cli, terminal } from './cli-harness.ts';
 
 let weir: ControlHarness;
 let folder: string;
@@ -51,4 +52,31 @@ test('a file that cannot be read, or that is not UTF-8, is refused, and nothing 
     err: `weir: ${utf16} is not UTF-8 text: save it as UTF-8\n`,
   });
   expect(weir.registry.tombstones('refused')).toEqual([]);
+});
+
+test.each([
+  ['asked-to-remove', ['site', 'remove', 'asked-to-remove']],
+  ['asked-to-forget', ['forget', '--all', '--site', 'asked-to-forget']],
+  ['asked-to-keep', ['site', 'set', 'asked-to-keep', '--keep-events', '30d']],
+])('in a terminal, a command that removes data of %s asks for the ID of the site first', async (site, args) => {
+  await cli(['site', 'add', 'example.com', '--id', site], { env });
+  const before = await cli(['site', 'show', site], { env });
+  for (const answer of ['yes\n', '']) {
+    const run = await cli(args, { env, stdin: terminal(answer) });
+    expect(run).toMatchObject({ exitCode: 1, out: '' });
+    expect(run.err).toContain(`This cannot be undone.\nType ${site} to continue: weir: nothing was changed`);
+  }
+  expect(await cli(['site', 'show', site], { env })).toMatchObject({ exitCode: 0, out: before.out });
+  expect(weir.registry.tombstones(site)).toEqual([]);
+  const confirmed = await cli(args, { env, stdin: terminal(`${site}\n`) });
+  expect(confirmed).toMatchObject({ exitCode: 0, err: expect.stringContaining('This cannot be undone.') });
+});
+
+test.each([
+  ['with --yes', ['--yes'], terminal('')],
+  ['in a script', [], Readable.from([])],
+])('%s, weir site remove does not ask', async (_, options, stdin) => {
+  const { json } = await cli(['site', 'add', 'example.com', '--json'], { env });
+  const run = await cli(['site', 'remove', json.site_id, ...options], { env, stdin });
+  expect(run).toMatchObject({ exitCode: 0, err: '' });
 });

@@ -76,6 +76,24 @@ test('skipped lines are counted by reason; bad lines are shown with their number
   expect(human.out).toMatch(/^This file was imported before: no rows were added\.\nrows appended +0/);
 });
 
+test('a file without a readable line is refused, and can be imported in another format', async () => {
+  const site = await newSite();
+  const path = file('wrong-format.log', `\n${line('/a')}${line('/b')}`);
+  const wrong = await cli(['import', path, '--site', site, '--format', 'json'], { env });
+  expect(wrong).toMatchObject({
+    exitCode: 1,
+    out: '',
+    err: expect.stringMatching(
+      /^weir: no line can be read as json, so nothing was imported \(line 2: .+\): check the file, and --format\n$/,
+    ),
+  });
+  expect((await cli(['import', path, '--site', site, '--json'], { env })).json).toMatchObject({ rows_appended: 2 });
+  const other = await cli(['import', file('page.html', '<p>\n</p>\n'), '--site', site], { env });
+  expect([other.exitCode, other.err]).toEqual([1, expect.stringContaining('no line can be read as combined, common')]);
+  const blank = await cli(['import', file('blank.log', '\n\n'), '--site', site, '--json'], { env });
+  expect([blank.exitCode, blank.json.skipped.blank]).toEqual([0, 2]);
+});
+
 test('an empty file adds no rows; empty standard input is an error', async () => {
   const site = await newSite();
   for (const path of [file('empty.log', ''), file('empty.log.gz', gzipSync(''))]) {

@@ -30,7 +30,7 @@ test('an export waits longer than the limits of fetch, before the first row and 
   NODE_GLOBAL[DISPATCHER] = new Agent({ headersTimeout: LIMIT_MS, bodyTimeout: LIMIT_MS });
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = createAdminClient({ url, adminToken: 'token' });
+    const client = createAdminClient({ url, adminToken: 'token', tokenFrom: 'WEIR_ADMIN_TOKEN' });
     expect(await text(await client.open('/sites/shop/export/events'))).toBe('a row\nanother row\n');
   } finally {
     NODE_GLOBAL[DISPATCHER] = former;

@@ -27,3 +27,23 @@ test.each([
   expect(written).not.toContain(HIDES_CURSOR);
   expect(written).not.toContain(CUTS_LINES);
 });
+
+test('the lines show no rate below 0 after an undo, and "done" only if there was something to do', () => {
+  const lines: string[] = [];
+  let now = 0;
+  const stderr = { write: (text: string) => lines.push(text.trimEnd()) };
+  const progress = createProgress({ stderr, clock: () => now } as unknown as CliIo, 'records', 10, 10);
+  for (const [done, total] of [
+    [0, 0],
+    [4, 10],
+    [10, 10],
+  ] as const) {
+    now += 2_000;
+    progress.update(done, total);
+  }
+  expect(lines).toEqual([
+    '0 of 0 records, 0 records/s',
+    '4 of 10 records, 2 records/s, 0:03 left',
+    '10 of 10 records, 3 records/s, done',
+  ]);
+});

@@ -148,7 +148,7 @@ test('stats and breakdown, as text and as JSON', async () => {
   const days = ['--from', '2026-03-28', '--to', '2026-03-30'];
   const stats = await run('stats', 'numbers', ...days, '--compare', 'previous_year', '--explain');
   expect(stats.exitCode).toBe(0);
-  expect(stats.out).toMatch(/^day \(Europe\/Berlin\) +visitors .*\n2026-03-28T00:00:00\+01:00 +0 +0/);
+  expect(stats.out).toMatch(/^day \(Europe\/Berlin\) +visitors .*\n2026-03-28 +0 +0/);
   expect(stats.out).toMatch(/\ntotal +0 .*\nbefore +0 .*\n\nleft out: \{"rows":0,/);
   const json = (await run('stats', 'numbers', ...days, '--interval', 'week', '--bots', '--json')).json;
   expect(json).toMatchObject({ interval: 'week', bots: 'include', totals: { visitors: 0, bounce_rate: null } });
@@ -267,7 +267,8 @@ describe('exit codes', () => {
   });
   test('1: a wrong token', async () => {
     const wrong = await cli(['site', 'list'], { env: { ...env, WEIR_ADMIN_TOKEN: 'wrong' } });
-    expect([wrong.exitCode, wrong.err]).toEqual([1, 'weir: missing or invalid admin token\n']);
+    const message = `weir: Weir at ${weir.url} does not accept the admin token from WEIR_ADMIN_TOKEN: set`;
+    expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining(message)]);
   });
 });
 

@@ -16,6 +16,56 @@ test('an admin token that cannot be read is a wrong setting, with a message of o
   });
 });
 
+test('a backup is not restored into a file system that allows no new folders', async () => {
+  expect(await cli(['backup', 'restore', folder, '/proc/weir', '--nothing-erased'], { env: {} })).toMatchObject({
+    exitCode: 1,
+    err: 'weir: cannot create the folder /proc/weir: the file system of /proc allows no new folders\n',
+  });
+});
+
+test.each([
+  ['backup', 'list'],
+  ['backup', 'verify'],
+  ['archive', 'list'],
+  ['archive', 'verify'],
+])('weir %s %s says that a folder does not exist, or is no folder', async (group, command) => {
+  const missing = join(folder, 'typo');
+  const file = join(folder, 'file-of-text');
+  writeFileSync(file, '');
+  expect(await cli([group, command, missing], { env: {} })).toMatchObject({
+    exitCode: 1,
+    out: '',
+    err: `weir: the folder ${missing} does not exist: check the path\n`,
+  });
+  expect(await cli([group, command, `file://${file}`, '--json'], { env: {} })).toMatchObject({
+    exitCode: 1,
+    out: '',
+    err: `weir: ${file} is not a folder: check the path\n`,
+  });
+  expect(await cli([group, command, join(file, 'a')], { env: {} })).toMatchObject({
+    exitCode: 1,
+    err: `weir: the folder ${join(file, 'a')} does not exist: check the path\n`,
+  });
+});
+
+test.each(['', 'http://backups.example/weir', 'S3://backups'])(
+  'a place that is no folder and no bucket is refused: "%s"',
+  async (place) => {
+    const calls = [
+      ['backup', 'create', place],
+      ['archive', 'list', place],
+    ];
+    for (const call of calls) {
+      expect(
+        await cli(call, { env: { WEIR_ADMIN_TOKEN: 'x'.repeat(16), WEIR_URL: 'http://127.0.0.1:1' } }),
+      ).toMatchObject({
+        exitCode: 2,
+        err: `weir: <place> must be a folder, file:///folder or s3://bucket/prefix, not "${place}"\n`,
+      });
+    }
+  },
+);
+
 test('an error of the operating system has a message of one line', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');

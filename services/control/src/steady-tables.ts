@@ -54,7 +54,7 @@ const NEVER = new AbortController().signal;
 const CHECK_EVERY_MS = 50;
 const TRIES_MAX = 100;
 /** How long a query waits while tables are being exchanged. An exchange takes less than a second, or more if large dictionaries are reloaded. */
-export const EXCHANGE_WAIT_MS = CHECK_EVERY_MS * TRIES_MAX;
+const EXCHANGE_WAIT_MS = CHECK_EVERY_MS * TRIES_MAX;
 
 export function createSteadyTables(
   analytics: ReadableTables & Pick<Analytics, 'generation'>,
@@ -80,58 +80,61 @@ export function createSteadyTables(
     }
   }
 
+  /** The tables for one attempt of `read`, which began while `before` was the current generation. */
+  function tablesOf(attempt: Attempt, before: number, context: RequestContext | undefined) {
+    const timed: Timed = context === undefined ? (query) => query : timedBy(context.timing);
+    const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
+    const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
+      analytics.userQuery(query, params, { isReport: true, signal });
+    const ofRead = context?.signal ?? NEVER;
+    // The queries of an attempt, except steady queries, are cancelled with the request, or when the attempt fails, or when a steady query has a new
+    // answer. `NEVER` is not passed to `AbortSignal.any`: in Node 20, a signal keeps a reference to each signal that was made from it.
+    const ofAttempt = ofRead === NEVER ? attempt.abort.signal : AbortSignal.any([ofRead, attempt.abort.signal]);
+    const tables: ReadableTables & ReportTables = {
+      ...(context === undefined ? analytics : ofRequest(analytics, context, ofAttempt)),
+      sharedQuery(query, params, version, isCertain) {
+        const question = JSON.stringify([before, version, query, params]);
+        const asking = { signal: ofAttempt, sharedMs: sharedMsOf(isCertain) };
+        return answerOf(shared.ask(question, asking, run(query, params)));
+      },
+      steadyQuery(query, params) {
+        const question = JSON.stringify([before, query, params]);
+        const ask = () => answerOf(joined.ask(question, ofRead, run(query, params)));
+        return likelyAnswer(expected, question, ask, attempt);
+      },
+    };
+    return tables;
+  }
+
   return {
     async read(work, context) {
-      const timed: Timed = context === undefined ? (query) => query : timedBy(context.timing);
-      const signal = context?.signal ?? NEVER;
-      const run = (query: string, params: QueryParams) => (signal: AbortSignal) =>
-        analytics.userQuery(query, params, { isReport: true, signal });
-      const answerOf = async (asked: Promise<SharedAnswer<Awaited<QueryAnswer>>>) => (await timed(asked)).answer;
       let checks: Checks = new Map();
       let expects = true;
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         const before = known ?? (await generation());
-        if (before !== undefined) {
-          // The queries of this attempt, except steady queries, are cancelled with the request, or when the attempt fails, or when a steady query has
-          // a new answer. `NEVER` is not passed to `AbortSignal.any`: in Node 20, a signal keeps a reference to each signal that was made from it.
-          const attempt: Attempt = { abort: new AbortController(), isOutdated: false, checks, expects };
-          const ofAttempt = signal === NEVER ? attempt.abort.signal : AbortSignal.any([signal, attempt.abort.signal]);
-          const tables = context === undefined ? analytics : ofRequest(analytics, context, ofAttempt);
-          const outcome = await settled(
-            work({
-              ...tables,
-              sharedQuery: (query, params, version, isCertain) => {
-                const asking = { signal: ofAttempt, sharedMs: sharedMsOf(isCertain) };
-                return answerOf(
-                  shared.ask(JSON.stringify([before, version, query, params]), asking, run(query, params)),
-                );
-              },
-              steadyQuery: (query, params) => {
-                const question = JSON.stringify([before, query, params]);
-                const ask = () => answerOf(joined.ask(question, signal, run(query, params)));
-                return likelyAnswer(expected, question, ask, attempt);
-              },
-            }),
-          );
-          if ('error' in outcome) attempt.abort.abort();
-          const checked = await settled(Promise.all(checks.values()));
-          const after = await generation();
-          if (after === before) {
-            // Without the answers of all checks, the outcome could be wrong.
-            if ('error' in checked) throw checked.error;
-            if (attempt.isOutdated) {
-              // After a change, other answers have probably changed too. If they were expected, each of them could cause one more attempt.
-              expects = false;
-              continue;
-            }
-            if ('error' in outcome) throw outcome.error;
-            return outcome.value;
-          }
+        if (before === undefined) {
+          await pause(CHECK_EVERY_MS);
+          continue;
+        }
+        const attempt: Attempt = { abort: new AbortController(), isOutdated: false, checks, expects };
+        const outcome = await settled(work(tablesOf(attempt, before, context)));
+        if ('error' in outcome) attempt.abort.abort();
+        const checked = await settled(Promise.all(checks.values()));
+        const after = await generation();
+        if (after !== before) {
           // The checks may have read other tables, so `read` ignores their answers and errors.
           checks = new Map();
-          if (after !== undefined) continue;
+          if (after === undefined) await pause(CHECK_EVERY_MS);
+          continue;
         }
-        await pause(CHECK_EVERY_MS);
+        // Without the answers of all checks, the outcome could be wrong.
+        if ('error' in checked) throw checked.error;
+        if (!attempt.isOutdated) {
+          if ('error' in outcome) throw outcome.error;
+          return outcome.value;
+        }
+        // After a change, other answers have probably changed too. If they were expected, each of them could cause one more attempt.
+        expects = false;
       }
       const message = `the tables have been exchanged for more than ${EXCHANGE_WAIT_MS / 1000} s: send the request again`;
       throw new DependencyError('generation_changed', message);

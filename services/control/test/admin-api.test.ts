@@ -64,7 +64,14 @@ describe('sites', () => {
   test.each([
     [{ domain: 'a.example' }, 'name is required'],
     [{ name: 'A' }, 'domain is required'],
-    [{ name: 'A', domain: 'http://a.example/' }, expect.stringMatching(/^domain must match/)],
+    [
+      { name: 'A', domain: 'http://a.example/' },
+      'domain must be a host name such as example.com, without https:// and without a path',
+    ],
+    [
+      { name: 'A', domain: 'a.example', keep: { events: '3 weeks' } },
+      'keep.events must be a number of days or years, such as 400d or 2y, or forever',
+    ],
     [{ name: 'A', domain: 'a.example', site_id: 'a b' }, 'site_id must match ^[A-Za-z0-9_-]{1,64}$'],
     [{ name: 'A', domain: 'a.example', timezone: 'Mars/Base' }, expect.stringMatching(/^timezone must be/)],
     [{ name: 'A', domain: 'a.example', timezone: 'IST' }, expect.stringMatching(/^timezone must be/)],

@@ -170,7 +170,7 @@ export async function openControlHarness(
       keep: KEEP_FOREVER,
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
       judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
-      installation: { disks: async () => [], engines: () => [] },
+      installation: { disks: async () => [], engines: () => [], parquetProblem: () => undefined },
       backups: undefined,
       singleNetworkSites: proxyDetector.singleNetworkSites,
     });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
 import { startArchiver } from '@weir/archiver/archiver';
 import { exportParquet } from '@weir/control/parquet/export-parquet';
+import { startParquetExporter } from '@weir/control/parquet/parquet-exporter';
 import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -54,7 +55,8 @@ const daysLater = (days: number) => Math.floor(weir.clock() / DAY_MS) * DAY_MS +
 const warned = new Set<string>();
 const runAt = (nowMs: number, retentionMs?: number, signal = new AbortController().signal) => {
   const { analytics, registry } = weir;
-  const deps = { store, analytics, registry, clock: () => nowMs, logger, retentionMs, warned };
+  const onWait = (reason: string) => warned.add(reason);
+  const deps = { store, analytics, registry, clock: () => nowMs, logger, retentionMs, onWait };
   return exportParquet(deps, signal, async () => undefined);
 };
 const parts = async (): Promise<readonly string[]> => {
@@ -211,4 +213,37 @@ test('a warning says that the export waits because days in the future were expor
   expect(await runAt(daysLater(8))).toBe(0);
   expect(await runAt(daysLater(8))).toBe(0);
   expect([...warned]).toEqual([expect.stringContaining('check the clock of this machine')]);
+});
+
+test('the exporter says why it fails, and why it waits', async () => {
+  let isDenied = true;
+  const objects: ObjectStore = {
+    ...files,
+    async *list(prefix) {
+      if (isDenied) throw new DependencyError('object_store_refused', 'access denied');
+      yield* files.list(prefix);
+    },
+  };
+  const start = async (clock: () => number) => {
+    const metrics = createMetrics();
+    const { analytics, registry, eventLog } = weir;
+    const deps = { store: objects, analytics, registry, eventLog, clock, logger, metrics, retentionMs: undefined };
+    const exporter = await startParquetExporter(deps);
+    const isFailing = async () => (await metrics.metrics()).includes('weir_archive_failing{work="parquet"} 1');
+    return { exporter, isFailing };
+  };
+  const first = await start(() => daysLater(60));
+  await eventually('the error', () => first.exporter.problem() !== undefined);
+  expect(first.exporter.problem()).toBe('the export of Parquet files failed: object_store_refused: access denied');
+  expect(await first.isFailing()).toBe(true);
+  isDenied = false;
+  await eventually('no problem', async () => first.exporter.problem() === undefined && !(await first.isFailing()));
+  await first.exporter.close();
+
+  const second = await start(() => daysLater(30));
+  await eventually('the reason of the wait', () => second.exporter.problem() !== undefined);
+  expect(second.exporter.problem()).toContain('check the clock of this machine');
+  expect(await second.isFailing()).toBe(true);
+  await second.exporter.close();
+  expect(await second.isFailing()).toBe(false);
 });

@@ -7,6 +7,7 @@ import type { AppendRecord, EventLog } from '@weir/ports/event-log';
 import type { StateStore } from '@weir/ports/state-store';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
+import { createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { createKeyClaims } from '../src/admission/key-claims.ts';
 import { type AppendBatcher, createAppendBatcher } from '../src/append/append-batcher.ts';
 import { createGatewayMetrics } from '../src/gateway-metrics.ts';
@@ -32,13 +33,14 @@ afterEach(async () => {
 function batcherThat(
   seen: (records: readonly AppendRecord[]) => void | Promise<void>,
   lingerMs: number,
+  eventLog: EventLog = log,
 ): AppendBatcher {
   const metrics = createGatewayMetrics(createMetrics(), () => 0);
   return createAppendBatcher({
     eventLog: {
       async append(topic, records) {
         await seen(records);
-        return log.append(topic, records);
+        return eventLog.append(topic, records);
       },
     },
     keyClaims: createKeyClaims(stateStore, metrics),
@@ -48,6 +50,9 @@ function batcherThat(
   });
 }
 
+const claim = (owner: string) => ({ siteId: 'site', key: 'one', owner });
+const sendKeyed = (batcher: AppendBatcher, owner: string) =>
+  batcher.append({ partition: 0, value: Buffer.from(owner) }, claim(owner), { siteId: 'site', keyId: 'key' });
 const send = (batcher: AppendBatcher, bytes: number) =>
   batcher.append({ partition: 0, value: Buffer.alloc(bytes, 'x') }, undefined, { siteId: 'site', keyId: 'key' });
 
@@ -98,4 +103,22 @@ it('after large batches, requests wait for the end of the linger, also if no app
   expect(batches).toHaveLength(sent);
   await batcher.drain();
   expect(await one).toBe('stored');
+});
+
+it('if the log fails, concurrent requests with one key fail with the first of them, and the key is free', async () => {
+  const appended: number[] = [];
+  let fails = true;
+  const faulty = createFaultyEventLog(
+    log,
+    async () => undefined,
+    () => (fails ? 'lost-unknown' : 'none'),
+  );
+  const batcher = batcherThat((records) => void appended.push(records.length), 0, faulty);
+  const together = Array.from({ length: 12 }, (_, n) => sendKeyed(batcher, `owner-${n}`));
+  expect(await Promise.all(together)).toEqual(Array(12).fill('unavailable'));
+  expect(appended).toEqual([1]);
+
+  fails = false;
+  expect(await sendKeyed(batcher, 'retry')).toBe('stored');
+  expect(await sendKeyed(batcher, 'later')).toBe('duplicate');
 });

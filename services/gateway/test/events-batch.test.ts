@@ -89,6 +89,11 @@ describe('POST /api/v1/events/batch', () => {
       const { status, json } = await send(refused);
       expect([status, json]).toEqual([400, envelope(400, message)]);
     }
+    const list = await send(events(1));
+    expect([list.status, list.json]).toEqual([
+      400,
+      envelope(400, `the body must be a JSON object with the events: ${message}`),
+    ]);
     const padded = (bytes: number) => {
       const head = '{"events":[{"name":"e"}],"pad":"';
       return `${head}${'x'.repeat(bytes - head.length - 2)}"}`;

@@ -77,6 +77,17 @@ describe('POST /api/v1/events', () => {
     await own.close();
   });
 
+  it.each([
+    ['', 'the body is empty: it must be a JSON object'],
+    [' \n', 'the body is empty: it must be a JSON object'],
+    ['{"name":"e"', 'the body must be valid JSON: the first error is at line 1, column 12'],
+    ['{\n  "name": "e",\n  value: 1\n}', 'the body must be valid JSON: the first error is at line 3, column 3'],
+    ['[{"name":"e"}]', 'the body must be a JSON object'],
+  ])('says what is wrong in the body %j', async (body, message) => {
+    const response = await post(weir, key, body);
+    expect([response.status, await response.json()]).toEqual([400, { status: 'error', error: { code: 400, message } }]);
+  });
+
   it('a revoked key gets 401 at once, although its hash is cached', async () => {
     const site = 'site_r';
     await weir.makeSite(site);

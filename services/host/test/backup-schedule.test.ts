@@ -57,6 +57,31 @@ test('failed attempts at the backup of the schedule are counted, and the next on
   }
 });
 
+test.each([
+  ['in a file system without new folders', '/proc/weir/place', 'the file system of /proc allows no new folders'],
+  ['below a file', join(folder, 'file', 'place'), 'ENOTDIR: not a directory'],
+])('a backup to a place %s fails before the tables are frozen', async (_, place, reason) => {
+  writeFileSync(join(folder, 'file'), '');
+  const freezeTables = jest.fn();
+  const backups = runBackups({
+    source: { logId: 'log', dataDir: folder, freezeTables, copyLog: () => Promise.resolve() },
+    erased: () => ({ version: 1, at: 0, tombstones: [] }),
+    openStore: (url) => openObjectStore({ url, s3: { endpoint: undefined, region: 'us-east-1', pathStyle: false } }),
+    schedule: { to: undefined, everyMs: undefined, keep: undefined },
+    clock: () => START,
+    logger: createLogger('silent'),
+    metrics: createBackupMetrics(createMetrics()),
+  });
+  try {
+    backups.start({ to: `file://${place}`, keep: undefined });
+    await eventually('the end of the attempt', () => backups.current()?.state === 'failed');
+    expect(backups.current()?.error).toContain(reason);
+    expect(freezeTables).not.toHaveBeenCalled();
+  } finally {
+    await backups.close();
+  }
+});
+
 test('after a failure while the clock was ahead, the next attempt does not wait until the clock reaches that time again', () => {
   const to = 'file:///place';
   const metrics = createBackupMetrics(createMetrics());

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DependencyError } from '@weir/domain/errors';
 import type { WritersPause } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
-import { type BackupSourceDeps, createBackupSource } from '../src/backup/backup-source.ts';
+import { assertOutsideCopies, type BackupSourceDeps, createBackupSource } from '../src/backup/backup-source.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-backup-source-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));
@@ -174,4 +175,29 @@ test.each([
   await expect(source.freezeTables()).rejects.toThrow('an erasure or the removal of expired rows');
   expect(isFrozen).toBe(true);
   expect(pause).toMatchObject({ over: true });
+});
+
+test('a start removes the copies of an interrupted backup, also those of an earlier version, but no backup in the folder `backup`', async () => {
+  const folder = mkdtempSync(join(dataDir, 'former-'));
+  const deps = { dataDir: folder, registry: { writersPause: () => undefined }, eventLog: {}, analytics: {} };
+  const source = createBackupSource({ ...deps, logger: createLogger('silent') } as unknown as BackupSourceDeps);
+  for (const name of ['backup/log', 'backup-copies/log']) mkdirSync(join(folder, name), { recursive: true });
+  await source.recover();
+  expect(['backup', 'backup-copies'].filter((name) => existsSync(join(folder, name)))).toEqual([]);
+  for (const name of ['backup/log', 'backup/chunks']) mkdirSync(join(folder, name), { recursive: true });
+  await source.recover();
+  expect(existsSync(join(folder, 'backup/chunks'))).toBe(true);
+});
+
+test.each(['', '/', '/below', '/../backup-copies'])(
+  'a backup to backup-copies%s in the data folder is refused',
+  (end) => {
+    expect(() => assertOutsideCopies(`${pathToFileURL(dataDir).href}/backup-copies${end}`, dataDir)).toThrow(
+      'choose another folder',
+    );
+  },
+);
+
+test.each(['/backup', '/backup-copies-2', ''])('a backup to %s in the data folder is allowed', (name) => {
+  expect(() => assertOutsideCopies(pathToFileURL(dataDir).href + name, dataDir)).not.toThrow();
 });

@@ -7,14 +7,20 @@ const IDLE = 0.01;
 let closing = (): void => undefined;
 afterEach(() => closing());
 
-/** Looks once per share. Resolves with the number of collections after each look. */
-async function collectionsAfter(shares: readonly number[]): Promise<readonly number[]> {
+/** Looks once per share. Resolves with the number of collections after each look, and the number of collections before each call of `trim`. */
+async function workAfter(
+  shares: readonly number[],
+): Promise<{ collections: readonly number[]; trimsAfter: readonly number[] }> {
   const counts: number[] = [];
+  const trimsAfter: number[] = [];
   let collections = 0;
   let looks = 0;
   const watching = collectWhenIdle({
     collect() {
       collections += 1;
+    },
+    async trim() {
+      trimsAfter.push(collections);
     },
     busyShare() {
       if (looks > 0) counts.push(collections);
@@ -25,20 +31,26 @@ async function collectionsAfter(shares: readonly number[]): Promise<readonly num
   });
   closing = () => watching.close();
   await eventually('all looks', async () => counts.length >= shares.length);
-  return counts.slice(0, shares.length);
+  return { collections: counts.slice(0, shares.length), trimsAfter };
 }
 
 test('collects twice when the thread is idle after the start, and twice after more work', async () => {
-  const shares = [BUSY, ...Array(6).fill(IDLE), BUSY, BUSY, ...Array(5).fill(IDLE)];
-  expect(await collectionsAfter(shares)).toEqual([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 4, 4]);
+  const shares = [BUSY, ...Array(6).fill(IDLE), BUSY, BUSY, ...Array(6).fill(IDLE)];
+  const { collections, trimsAfter } = await workAfter(shares);
+  expect(collections).toEqual([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 4, 4, 4]);
+  expect(trimsAfter).toEqual([2, 4]);
 });
 
 test('collects after a start without work', async () => {
-  expect(await collectionsAfter(Array(6).fill(IDLE))).toEqual([0, 1, 1, 2, 2, 2]);
+  const { collections, trimsAfter } = await workAfter(Array(6).fill(IDLE));
+  expect(collections).toEqual([0, 1, 1, 2, 2, 2]);
+  expect(trimsAfter).toEqual([2]);
 });
 
 test('does not collect while the thread works now and then', async () => {
-  expect(await collectionsAfter([BUSY, IDLE, BUSY, IDLE, BUSY])).toEqual([0, 0, 0, 0, 0]);
+  const { collections, trimsAfter } = await workAfter([BUSY, IDLE, BUSY, IDLE, BUSY]);
+  expect(collections).toEqual([0, 0, 0, 0, 0]);
+  expect(trimsAfter).toEqual([]);
 });
 
 test('the share of a thread that computes is above that of an idle thread', async () => {

@@ -61,18 +61,18 @@ async function hitAt(time: number, path: string): Promise<void> {
 
 /** The files below the data folder that contain these bytes. */
 function filesWith(bytes: Buffer): string[] {
-  return readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
-    .filter((name) => {
-      try {
+  try {
+    return readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
+      .filter((name) => {
         const path = join(dataDir, name);
         return statSync(path).isFile() && readFileSync(path).includes(bytes);
-      } catch (error) {
-        // ClickHouse may delete merged parts at any time.
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-        throw error;
-      }
-    })
-    .toSorted();
+      })
+      .toSorted();
+  } catch (error) {
+    // ClickHouse may delete merged parts at any time. The search then begins again.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return filesWith(bytes);
+    throw error;
+  }
 }
 
 /** The salts in the data folder, by day. */

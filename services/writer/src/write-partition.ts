@@ -144,9 +144,8 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       planned = { ...insert, at, settled: at >= unsettledUntil };
       await position.commitPlan((piece.rows[0] as Row).offset, insert);
       // The longer time counts: the monotonic clock does not count the time during which the machine was suspended, but the system clock does.
-      if (Math.max(now() - at, clock() - since) > PLAN_FRESH_MS) {
+      if (Math.max(now() - at, clock() - since) > PLAN_FRESH_MS)
         throw new DependencyError('event_log_unavailable', `partition ${partition}: the plan took too long to commit`);
-      }
       return 'insert';
     },
 
@@ -178,9 +177,8 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       unsettledUntil = 0;
       retries = 0;
       if (piece.rows.length > 1) pieces = [...halve(piece), ...rest];
-      else if (piece.dead === undefined) {
-        pieces = [{ rows: piece.rows, dead: refusalText(refusal) }, ...rest];
-      } else {
+      else if (piece.dead === undefined) pieces = [{ rows: piece.rows, dead: refusalText(refusal) }, ...rest];
+      else {
         pieces = [{ rows: piece.rows }, ...rest];
         throw new DependencyError('analytics_refused', `ClickHouse refuses even a dead letter: ${refusal}`);
       }
@@ -245,24 +243,28 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
         state = IN_SLOT.has(state) ? await deps.insertSlots(() => runInSlot(state)) : await steps[state]();
       } catch (error) {
         if (isDependencyError(error, 'partition_lost')) throw error;
-        if (state === 'commit') {
-          // The loop continues at once: no insert depends on this commit, and the next commit includes it.
-          if (!isDependencyError(error, 'event_log_unavailable')) throw error;
-          progress.failed(describeError(error).message);
-          gatherer.restLinger(false);
-          state = 'gather';
-          continue;
-        }
-        reportFailure(error, retries >= TRIES_BEFORE_ALARM, deps);
-        if (pieces.length > 0) metrics.waiting(partition);
-        await pauseBeforeRetry(retries++, signal);
-        if (isDependencyError(error, 'generation_changed')) state = 'reopen';
-        else state = pieces.length === 0 ? 'gather' : 'plan';
+        state = state === 'commit' ? afterFailedCommit(error) : await afterFailure(error);
       }
     }
     // While a swap is requested, the position is not committed here: a commit that does not name the swap would end the pause.
     if (mustReopen || requestedSwap(pauses) !== undefined) return;
     if (pieces.length === 0) await commitPosition();
+  }
+
+  /** The loop continues at once: no insert depends on this commit, and the next commit includes it. */
+  function afterFailedCommit(error: unknown): State {
+    if (!isDependencyError(error, 'event_log_unavailable')) throw error;
+    progress.failed(describeError(error).message);
+    gatherer.restLinger(false);
+    return 'gather';
+  }
+
+  async function afterFailure(error: unknown): Promise<State> {
+    reportFailure(error, retries >= TRIES_BEFORE_ALARM, deps);
+    if (pieces.length > 0) metrics.waiting(partition);
+    await pauseBeforeRetry(retries++, signal);
+    if (isDependencyError(error, 'generation_changed')) return 'reopen';
+    return pieces.length === 0 ? 'gather' : 'plan';
   }
 
   async function runInSlot(first: State): Promise<State> {

@@ -62,11 +62,10 @@ describe.each(Object.entries(FORMATS))('weir import: %s', (format, head) => {
     );
   });
 
-  test('if the format `combined` is given, these lines are bad lines and are shown', async () => {
+  test('if the format `combined` is given, these lines are bad lines, and the file is refused', async () => {
     const site = await weir.createSite();
     const run = await weirImport(file(log), site, '--format', 'combined');
-    expect(JSON.parse(run.stdout)).toMatchObject({ rows_appended: 0, bad_lines: 2 });
-    expect(run.stderr).toMatch(/line 1: .*virtual host/);
+    expect(run).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/line 1: .*virtual host/) });
   });
 });
 

@@ -118,7 +118,8 @@ describeOwnProcess('SIGTERM drains', () => {
       );
     } finally {
       killGroup(npm);
-      rmSync(dataDir, { recursive: true });
+      // A process of the group that is ending can still create a file.
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     }
   });
 });

@@ -96,7 +96,8 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   async function runRound(round: number): Promise<void> {
     const bare = await perRecord(10, () => parseAndWrite(records, rows));
     const warm = await perRecord(10, () => pass(kept));
-    const newCaches = await perRecord(3, () => pass(create()));
+    const fresh = Array.from({ length: 3 }, create);
+    const newCaches = await perRecord(fresh.length, (nth) => pass(fresh[nth] ?? create()));
     const loopFolder = join(folder, `loop-${round}`);
     const loop = await runLoop(loopFolder, { partitions, copies, kept: geo });
     rmSync(loopFolder, { recursive: true });
@@ -108,10 +109,10 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
     figures.loop.push(loop.micros / loop.records);
   }
 
-  async function perRecord(passes: number, work: () => unknown): Promise<number> {
+  async function perRecord(passes: number, work: (nth: number) => unknown): Promise<number> {
     gc();
     const micros = await cpuMicrosOf(() => {
-      for (let i = 0; i < passes; i++) work();
+      for (let i = 0; i < passes; i++) work(i);
     });
     return micros / (passes * records.length);
   }

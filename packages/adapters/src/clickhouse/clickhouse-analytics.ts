@@ -124,31 +124,27 @@ export interface ClickhouseAnalytics extends Analytics {
 
 /** Returns without connecting: the first call connects. `migrate` creates the database and its tables. */
 export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): ClickhouseAnalytics {
-  const { cluster, database = 'weir' } = config;
+  const { url, username, password, reader: user, cluster, database = 'weir', requestTimeoutMs } = config;
   const insertSettings = clickhouseInsertSettings(cluster);
-  const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = config;
-  const connect = (
-    { url, username, password }: Pick<ClickhouseAnalyticsConfig, 'url' | 'username' | 'password'>,
-    timeoutMs = requestTimeoutMs,
-    settings: Readonly<Record<string, number>> = DATES_STAY_TEXTS,
-  ) =>
-    createClient({
-      url,
-      username,
-      password,
-      database,
-      request_timeout: timeoutMs,
-      max_open_connections: CONNECTIONS_MAX,
-      // A reader with a user of its own gets these settings from its profile (infra/clickhouse/users.yaml), and may not set them.
-      clickhouse_settings: username === config.username ? settings : {},
-      // The client must not log, because its log lines would contain statements. Callers log the errors.
-      log: { level: ClickHouseLogLevel.OFF },
-    });
-  const client = connect(config);
-  const reader = connect(config.reader ?? config, requestTimeoutMs, { ...DATES_STAY_TEXTS, ...DYNAMIC_KEYS });
-  const streamer = connect(config, STREAM_TIMEOUT_MS);
+  const connection = {
+    url,
+    username,
+    password,
+    database,
+    request_timeout: requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    max_open_connections: CONNECTIONS_MAX,
+    clickhouse_settings: DATES_STAY_TEXTS,
+    // The client must not log, because its log lines would contain statements. Callers log the errors.
+    log: { level: ClickHouseLogLevel.OFF },
+  };
+  const client = createClient(connection);
+  // If the reader has its own user, the profile of this user has the settings (infra/clickhouse/users.yaml). ClickHouse refuses other settings.
+  const hasProfile = user !== undefined && user.username !== username;
+  const readerSettings = hasProfile ? {} : { ...DATES_STAY_TEXTS, ...DYNAMIC_KEYS };
+  const reader = createClient({ ...connection, ...user, clickhouse_settings: readerSettings });
+  const streamer = createClient({ ...connection, request_timeout: STREAM_TIMEOUT_MS });
   // `responds` has its own connections, because all connections of the other clients can be busy with long statements.
-  const responder = connect(config);
+  const responder = createClient(connection);
 
   /** Whether the server has the setting of `EXACT_JSON_SETTINGS`; older servers refuse it. `undefined` until the server has answered. */
   let exactJson: boolean | undefined;

@@ -1,11 +1,12 @@
 import { DependencyError } from '@weir/domain/errors';
 import type { Commit, ConsumeOptions, PartitionConsumer, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
-import { pauseBeforeRetry, pauseUnlessAborted } from '@weir/runtime/consume/consume-retry';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
+import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { ReadableLog } from './lmdb-partition-reads.ts';
 
 const BATCH_RECORDS_MAX = 4_096;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
-export const COMMIT_METADATA_BYTES_MAX = 2_000;
+const COMMIT_METADATA_BYTES_MAX = 2_000;
 /**
  * After a batch with fewer records than this, the loop waits until `PAUSE_MS` have passed since the start of the batch. New records then arrive
  * in fewer and larger batches. The enricher needs several durable writes per batch, also for a batch with one record.

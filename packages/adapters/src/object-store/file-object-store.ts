@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, type Dirent } from 'node:fs';
-import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore, StoredObject } from '@weir/ports/object-store';
+import { createFolder } from '@weir/runtime/disk/create-folder';
 import { syncFolder } from '@weir/runtime/disk/sync-folder';
-import { type FileLock, lockFile } from '@weir/runtime/file-lock';
+import { type FileLock, lockFile } from '@weir/runtime/native/file-lock';
 import { objectContent } from './object-content.ts';
 import { assertObjectName } from './object-names.ts';
 
@@ -20,8 +21,8 @@ const NO_LOCKS = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL'];
 /** The longest wait for the lock. Processes hold the lock only for a comparison and a rename. */
 const LOCK_WITHIN_MS = 10_000;
 
-/** Opens the object store in a directory. The first write creates the directory. */
-export function openFileObjectStore(root: string): ObjectStore {
+/** Opens the object store in a directory. The first write creates the directory. `folderMode`: the mode of the folders that are created. */
+export function openFileObjectStore(root: string, folderMode?: number): ObjectStore {
   const pathOf = (name: string): string => {
     assertObjectName(name);
     return join(root, name);
@@ -36,7 +37,7 @@ export function openFileObjectStore(root: string): ObjectStore {
     const path = pathOf(name);
     const folder = dirname(path);
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
-    await mkdir(folder, { recursive: true });
+    await createFolder(folder, folderMode);
     let published: boolean;
     try {
       // `flush` syncs the content to the disk before the rename. So after a power loss, the object is complete or does not exist.
@@ -189,15 +190,18 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** Error codes after which an operator must change something. After all other error codes, a retry can succeed without a change. */
-const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'];
+const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EISDIR'];
 
 function translate(what: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || error instanceof DependencyError) return error;
+  const isRefused = REFUSALS.includes(code);
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  const advice = isRefused ? ': check the folder and its permissions' : '';
   return new DependencyError(
-    REFUSALS.includes(code) ? 'object_store_refused' : 'object_store_unavailable',
-    `cannot ${what}: ${message}`,
-    { cause: error, isFull: code === 'ENOSPC' || code === 'EDQUOT' },
+    isRefused ? 'object_store_refused' : 'object_store_unavailable',
+    `cannot ${what}: ${message}${isFull ? ': free disk space' : advice}`,
+    { cause: error, isFull },
   );
 }
 

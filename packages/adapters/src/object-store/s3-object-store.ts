@@ -205,7 +205,10 @@ function translate(what: string, error: unknown): unknown {
   const refused =
     noCredentials || (status !== undefined && status >= 300 && status < 500 && !RETRYABLE.includes(status));
   const reason = error.message || error.name;
-  return new DependencyError(refused ? 'object_store_refused' : 'object_store_unavailable', `${what}: ${reason}`, {
-    cause: error,
-  });
+  const advice = refused ? ': check the endpoint, the region, the bucket, the credentials and their permissions' : '';
+  return new DependencyError(
+    refused ? 'object_store_refused' : 'object_store_unavailable',
+    `${what}: ${reason}${advice}`,
+    { cause: error },
+  );
 }

@@ -32,6 +32,7 @@ const DIGESTS: readonly (readonly [string, string])[] = [
   ['025_links_in_time.sql', 'c6c57da9358c4aee673cbbd28f74d5948e44ccdd27a137d591dd1b7b6942e880'],
   ['026_traits_as_sent.sql', '570bf5e7b8df3960de177bc828db6e0819dec3745adfe1bb837e0f00fc90d982'],
   ['027_slot_properties.sql', '1a3774e38fc41e9ef44e1f5bb22732e4918b0d329b8693507030aa796a988408'],
+  ['028_slot_page_visits.sql', 'b2415bbd212fb138d28f4ebc35e1749ce7c641ecd11bdd086dd1075d5830b13b'],
 ];
 
 /**

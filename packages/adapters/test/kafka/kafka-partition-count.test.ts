@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
 import { Kafka, logLevel } from 'kafkajs';
 import { openKafkaFixtureLog } from './kafka-fixture-log.ts';
@@ -21,6 +22,8 @@ describeLive('kafka', (brokers) => {
       const partitions = async () => (await log.drift()).filter(({ setting }) => setting === 'partitions');
       expect(await partitions()).toEqual([]);
       await addPartition(...names.map((name) => prefix + name));
+      // The answer to createPartitions does not wait until each broker knows the new partition.
+      await eventually('the new partitions', async () => (await partitions()).length === names.length);
       expect(await partitions()).toEqual(
         names.map((name) => ({ topic: prefix + name, setting: 'partitions', wanted: '3', found: '4', fatal: true })),
       );

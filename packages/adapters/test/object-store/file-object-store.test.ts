@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -38,6 +39,15 @@ afterAll(() => {
 describe('the object store in a folder', () => {
   objectStoreContract(() => open(join(makeFolder(), 'made', 'with the first object')));
 
+  it('creates folders with the given mode, and leaves the mode of existing folders', async () => {
+    const folder = makeFolder();
+    chmodSync(folder, 0o755);
+    const url = pathToFileURL(join(folder, 'backups')).href;
+    await (await openObjectStore({ url, s3, folderMode: 0o700 })).put('chunks/a', Buffer.from('1'));
+    const modes = ['', 'backups', 'backups/chunks'].map((name) => statSync(join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o755, 0o700, 0o700]);
+  });
+
   it('two processes that replace the same version at the same moment: one of them does', async () => {
     const folder = makeFolder();
     const stores = await Promise.all([1, 2, 3, 4].map(() => open(folder)));
@@ -49,13 +59,15 @@ describe('the object store in a folder', () => {
     expect((await buffer(content)).toString()).toBe(String(replaced.indexOf(true)));
   });
 
-  it('the error message names the reason if a file exists where a folder is needed', async () => {
+  it('the error message names the reason and what to check if a file exists where a folder is needed', async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'a'), '');
     const store = await open(folder);
     await expect(store.put('a/b', Buffer.from('1'))).rejects.toMatchObject({
       name: 'DependencyError',
-      message: expect.stringContaining(`cannot store a/b in ${folder}`),
+      message: expect.stringMatching(
+        new RegExp(`^cannot store a/b in ${folder}: EEXIST.*: check the folder and its permissions`),
+      ),
     });
     chmodSync(folder, 0o755);
   });

@@ -78,7 +78,12 @@ test('a new object that is answered with 404 is refused: it does not exist alrea
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const store = await openObjectStore({ url: 's3://bucket', s3: { endpoint, region: 'us-east-1', pathStyle: true } });
   try {
-    await expect(store.create('a', Buffer.from('1'))).rejects.toMatchObject({ code: 'object_store_refused' });
+    await expect(store.create('a', Buffer.from('1'))).rejects.toMatchObject({
+      code: 'object_store_refused',
+      message: expect.stringMatching(
+        /: check the endpoint, the region, the bucket, the credentials and their permissions$/,
+      ),
+    });
     expect(await store.replace('a', 'version', Buffer.from('1'))).toBe(false);
   } finally {
     store.close();

@@ -19,10 +19,12 @@ const STALE_MS = 10_000;
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     queryCache: new QueryCache({
-      // A 404 can mean that the site was removed. Requests the list of sites again, so that the pages of a removed site close.
+      // A 404 can mean that the site was removed. Requests the list of sites again, so that the pages of a removed site close. Without an answer,
+      // requests the session again, so that the page says at once that its numbers may be old.
       onError: (error, { queryKey: [id] }) => {
-        if (error instanceof AdminError && error.status === 404 && id !== 'listSites')
-          void client.invalidateQueries({ queryKey: ['listSites'] });
+        const status = error instanceof AdminError ? error.status : undefined;
+        const further = status === 404 ? 'listSites' : status === 0 ? 'readSession' : id;
+        if (further !== id) void client.invalidateQueries({ queryKey: [further] }, { cancelRefetch: false });
       },
     }),
     // With `always`, requests are sent also while the browser is offline, because Weir can run on the same machine, and errors are shown at once. In

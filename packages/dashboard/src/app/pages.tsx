@@ -1,7 +1,8 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, Suspense } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
+import { latePage } from './late-page.tsx';
 import { Link } from './link.tsx';
 import { pathTo, useLocation } from './location.ts';
 import { PageBoundary } from './page-boundary.tsx';
@@ -11,16 +12,16 @@ import { SiteProvider, useSites } from './site-context.tsx';
 import { SITE_NAVIGATION } from './site-navigation.ts';
 import { ZoneNote } from './zone-note.tsx';
 
-const SitesPage = lazy(async () => ({ default: (await import('../sites/sites-page.tsx')).SitesPage }));
-const PipelinePage = lazy(async () => ({ default: (await import('../pipeline/pipeline-page.tsx')).PipelinePage }));
-const RealtimePage = lazy(async () => ({ default: (await import('../realtime/realtime-page.tsx')).RealtimePage }));
-const GoalsPage = lazy(async () => ({ default: (await import('../behaviour/goals-page.tsx')).GoalsPage }));
-const FunnelPage = lazy(async () => ({ default: (await import('../behaviour/funnel-page.tsx')).FunnelPage }));
-const RetentionPage = lazy(async () => ({ default: (await import('../behaviour/retention-page.tsx')).RetentionPage }));
-const JourneysPage = lazy(async () => ({ default: (await import('../behaviour/journeys-page.tsx')).JourneysPage }));
-const PeoplePage = lazy(async () => ({ default: (await import('../people/people-page.tsx')).PeoplePage }));
-const SqlPage = lazy(async () => ({ default: (await import('../sql/sql-page.tsx')).SqlPage }));
-const SettingsPage = lazy(async () => ({ default: (await import('../settings/settings-page.tsx')).SettingsPage }));
+const SitesPage = latePage(async () => (await import('../sites/sites-page.tsx')).SitesPage);
+const PipelinePage = latePage(async () => (await import('../pipeline/pipeline-page.tsx')).PipelinePage);
+const RealtimePage = latePage(async () => (await import('../realtime/realtime-page.tsx')).RealtimePage);
+const GoalsPage = latePage(async () => (await import('../behaviour/goals-page.tsx')).GoalsPage);
+const FunnelPage = latePage(async () => (await import('../behaviour/funnel-page.tsx')).FunnelPage);
+const RetentionPage = latePage(async () => (await import('../behaviour/retention-page.tsx')).RetentionPage);
+const JourneysPage = latePage(async () => (await import('../behaviour/journeys-page.tsx')).JourneysPage);
+const PeoplePage = latePage(async () => (await import('../people/people-page.tsx')).PeoplePage);
+const SqlPage = latePage(async () => (await import('../sql/sql-page.tsx')).SqlPage);
+const SettingsPage = latePage(async () => (await import('../settings/settings-page.tsx')).SettingsPage);
 
 /** The pages of a site, by the part of the path that names them. */
 const SITE_PAGES: Readonly<Record<string, ComponentType<{ readonly isAdmin: boolean }>>> = {

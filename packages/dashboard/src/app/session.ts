@@ -5,6 +5,10 @@ import { clearHistory } from '../sql/sql-history.ts';
 
 export type Session = Answer<'readSession'>;
 
+/** How often an open page asks whether Weir answers and the session still exists. A report can be shown for minutes before it is requested again. */
+const ASK_EVERY_MS = 15_000;
+const ANSWER_WITHIN_MS = 10_000;
+
 const isSignedOut = (error: unknown): boolean => error instanceof AdminError && error.status === 401;
 
 /** The session of this browser. Null: no user is signed in. Undefined: Weir has not answered yet. */
@@ -14,12 +18,14 @@ export function useSession() {
   return useQuery<Session | null, Error>({
     queryKey: ['readSession'],
     staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state: { data } }) => (data === null ? false : ASK_EVERY_MS),
     queryFn: async () => {
+      const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
       try {
-        return await callAdmin('readSession');
+        return await callAdmin('readSession', { signal });
       } catch (error) {
         if (isSignedOut(error)) return null;
-        throw error;
+        throw signal.aborted ? new AdminError(0, 'offline') : error;
       }
     },
   });
@@ -39,6 +45,8 @@ export function useSignOut() {
       if (!isSignedOut(error)) throw error;
     }
     clearHistory();
+    // An answer from before the sign-out would bring the session back.
+    await client.cancelQueries({ queryKey: ['readSession'] });
     client.setQueryData(['readSession'], null);
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'readSession' });
   };

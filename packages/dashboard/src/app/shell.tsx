@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
@@ -7,7 +8,7 @@ import { Link } from './link.tsx';
 import { navigate, pathTo, useLocation } from './location.ts';
 import { Logo } from './logo.tsx';
 import { setPreferences, usePreferences } from './preferences.ts';
-import { type Session, useSignOut } from './session.ts';
+import { type Session, useSession, useSignOut } from './session.ts';
 import { SiteMenu } from './site-menu.tsx';
 import { SITE_NAVIGATION } from './site-navigation.ts';
 
@@ -70,6 +71,7 @@ export function Shell({ session, children }: { readonly session: Session; readon
         <AccountMenu session={session} />
       </nav>
       <main id="content" tabIndex={-1}>
+        <LostNote />
         {children}
         <footer className="foot">
           <a href="https://db-ip.com" rel="noopener noreferrer">
@@ -79,6 +81,24 @@ export function Shell({ session, children }: { readonly session: Session; readon
         </footer>
       </main>
     </div>
+  );
+}
+
+/** Says that the numbers on the page may be old, while Weir does not answer. When it answers again, the page asks for all its numbers again. */
+function LostNote() {
+  const { t } = useTexts();
+  const client = useQueryClient();
+  const { error, refetch } = useSession();
+  const isLost = error !== null;
+  useEffect(() => {
+    if (!isLost) return;
+    return () => void client.invalidateQueries();
+  }, [isLost, client]);
+  if (error === null) return null;
+  return (
+    <Problem error={error} onRetry={() => void refetch()}>
+      {t('problem.old')}
+    </Problem>
   );
 }
 

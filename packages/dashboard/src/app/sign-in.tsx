@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { AdminError, callAdmin } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { Form } from '../ui/form.tsx';
 import { useProblemText } from '../ui/states.tsx';
 import { Logo } from './logo.tsx';
 
@@ -33,13 +34,7 @@ export function SignIn() {
   };
   return (
     <main className="sign-in">
-      <form
-        className="card"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          void signIn();
-        }}
-      >
+      <Form className="card" onSubmit={() => void signIn()}>
         <Logo />
         <h1>{t('signIn.title')}</h1>
         <label htmlFor="token">{t('signIn.token')}</label>
@@ -65,7 +60,7 @@ export function SignIn() {
         <p id="token-hint" className="note">
           {t('signIn.hint')}
         </p>
-      </form>
+      </Form>
     </main>
   );
 }

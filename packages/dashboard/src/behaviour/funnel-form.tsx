@@ -3,6 +3,7 @@ import { navigate } from '../app/location.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import type { ReportState } from '../reports/report-state.ts';
 import { ActionInput } from '../suggest/action-input.tsx';
+import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { type FunnelAsked, funnelAddress, STEPS_MAX, STEPS_MIN, type Step, stepText } from './funnel-address.ts';
 
@@ -24,11 +25,10 @@ export function FunnelForm({ asked, state }: { readonly asked: FunnelAsked; read
   const change = (index: number, step: Partial<Step>) =>
     setDraft(draft.map((one, at) => (at === index ? { ...one, ...step } : one)));
   return (
-    <form
+    <Form
       className="card section"
       aria-label={t('funnel.steps')}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         const steps = draft.map(({ type, value }) => stepText({ type, value: value.trim() }));
         navigate(funnelAddress(steps, within), { replace: true });
       }}
@@ -90,6 +90,6 @@ export function FunnelForm({ asked, state }: { readonly asked: FunnelAsked; read
           {t('funnel.show')}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

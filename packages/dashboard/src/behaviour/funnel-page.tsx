@@ -1,6 +1,7 @@
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useLocation } from '../app/location.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
@@ -20,9 +21,7 @@ export function FunnelPage({ isAdmin }: { readonly isAdmin: boolean }) {
   const text = funnelText(query);
   const asked = useMemo(() => parseFunnel(text), [text]);
   const saved = useAdmin('listFunnels', { path: { site_id: site.site_id } });
-  useEffect(() => {
-    document.title = `${t('nav.funnels')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.funnels'), site.name);
   const steps = asked.steps.map(stepText).join('\n');
   const same = saved.data?.find((one) => one.steps.join('\n') === steps && one.within === asked.within);
   return (

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useAdmin, useChange } from '../api/use-admin.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ExplainButton } from '../reports/explain-button.tsx';
@@ -8,6 +9,7 @@ import { type ReportState, useReportState } from '../reports/report-state.ts';
 import { ActionInput } from '../suggest/action-input.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
+import { Form } from '../ui/form.tsx';
 import { Empty, Problem, QueryAnswer } from '../ui/states.tsx';
 
 /** The pauses are short, because an administrator who has just added a goal waits for its first conversion. */
@@ -22,14 +24,11 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
   const conversions = useAdmin('conversions', { path, query: state.query, refresh: REFRESH_MS, keep: true });
   const remove = useChange('removeGoal', ['conversions', 'listGoals']);
   const [asked, setAsked] = useState<{ readonly goal_id: string; readonly name: string }>();
-  useEffect(() => {
-    document.title = `${t('nav.goals')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.goals'), site.name);
   return (
     <>
       <h1 className="visually-hidden">{t('nav.goals')}</h1>
       <ReportBar state={state} withCompare={false} />
-      {isAdmin && <NewGoal siteId={site.site_id} state={state} />}
       <section className="card section" aria-labelledby="goals">
         <header className="panel-head">
           <h2 id="goals">{t('nav.goals')}</h2>
@@ -37,61 +36,61 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
         </header>
         {remove.error && <Problem error={remove.error} />}
         <QueryAnswer query={conversions} queryKey={['conversions']} lines={5}>
-          {({ goals = [] }) =>
-            goals.length === 0 ? (
-              <Empty title={t('goals.none')}>
-                <p className="note">{t('goals.noneHint')}</p>
-              </Empty>
-            ) : (
-              <DataTable
-                isOld={conversions.isPlaceholderData}
-                label={t('nav.goals')}
-                testId="goals"
-                rows={goals}
-                keyOf={({ goal_id }) => goal_id}
-                columns={[
-                  { title: t('goals.goal'), kind: 'name', fit: 'long', cell: (goal) => goal.name },
-                  {
-                    title: t('goals.matches'),
-                    fit: 'long',
-                    cell: (goal) => (
-                      <>
-                        {t(`step.${goal.type}`)} <code>{goal.value}</code>
-                      </>
-                    ),
-                  },
-                  { title: t('goals.conversions'), kind: 'number', cell: (goal) => number(goal.conversions) },
-                  { title: t('goals.visitors'), kind: 'number', cell: (goal) => number(goal.converting_visitors) },
-                  {
-                    title: t('goals.rate'),
-                    kind: 'number',
-                    cell: (goal) => (goal.conversion_rate === null ? '–' : percent(goal.conversion_rate)),
-                  },
-                  {
-                    title: t('goals.revenue'),
-                    kind: 'number',
-                    cell: (goal) => goal.revenue.map((one) => money(one.amount, one.currency)).join(', ') || '–',
-                  },
-                  ...(isAdmin
-                    ? [
-                        {
-                          cell: (goal: (typeof goals)[number]) => (
-                            <RowButton
-                              isDanger
-                              text={t('remove')}
-                              label={t('removeName', { name: goal.name })}
-                              onClick={() => setAsked(goal)}
-                            />
-                          ),
-                        },
-                      ]
-                    : []),
-                ]}
-              />
-            )
-          }
+          {({ goals = [] }) => (
+            <DataTable
+              isOld={conversions.isPlaceholderData}
+              label={t('nav.goals')}
+              testId="goals"
+              rows={goals}
+              none={
+                <Empty title={t('goals.none')}>
+                  <p className="note">{t('goals.noneHint')}</p>
+                </Empty>
+              }
+              keyOf={({ goal_id }) => goal_id}
+              columns={[
+                { title: t('goals.goal'), kind: 'name', fit: 'long', cell: (goal) => goal.name },
+                {
+                  title: t('goals.matches'),
+                  fit: 'long',
+                  cell: (goal) => (
+                    <>
+                      {t(`step.${goal.type}`)} <code>{goal.value}</code>
+                    </>
+                  ),
+                },
+                { title: t('goals.conversions'), kind: 'number', cell: (goal) => number(goal.conversions) },
+                { title: t('goals.visitors'), kind: 'number', cell: (goal) => number(goal.converting_visitors) },
+                {
+                  title: t('goals.rate'),
+                  kind: 'number',
+                  cell: (goal) => (goal.conversion_rate === null ? '–' : percent(goal.conversion_rate)),
+                },
+                {
+                  title: t('goals.revenue'),
+                  kind: 'number',
+                  cell: (goal) => goal.revenue.map((one) => money(one.amount, one.currency)).join(', ') || '–',
+                },
+                ...(isAdmin
+                  ? [
+                      {
+                        cell: (goal: (typeof goals)[number]) => (
+                          <RowButton
+                            isDanger
+                            text={t('remove')}
+                            label={t('removeName', { name: goal.name })}
+                            onClick={() => setAsked(goal)}
+                          />
+                        ),
+                      },
+                    ]
+                  : []),
+              ]}
+            />
+          )}
         </QueryAnswer>
       </section>
+      {isAdmin && <NewGoal siteId={site.site_id} state={state} />}
       {asked && (
         <ConfirmDialog
           title={t('goals.removeTitle', { name: asked.name })}
@@ -114,10 +113,9 @@ function NewGoal({ siteId, state }: { readonly siteId: string; readonly state: R
   return (
     <section className="card section" aria-labelledby="new-goal">
       <h2 id="new-goal">{t('goals.add')}</h2>
-      <form
+      <Form
         className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           const body = { type, value: value.trim(), ...(name.trim() && { name: name.trim() }) };
           // `onSuccess` is called when the conversions have been loaded again. What the reader has typed in the meantime stays.
           const onSuccess = () => {
@@ -145,7 +143,7 @@ function NewGoal({ siteId, state }: { readonly siteId: string; readonly state: R
         <button type="submit" className="button primary" disabled={create.isPending}>
           {t('goals.add')}
         </button>
-      </form>
+      </Form>
       {create.error && <Problem error={create.error} />}
     </section>
   );

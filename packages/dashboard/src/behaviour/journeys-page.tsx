@@ -1,13 +1,16 @@
 import { useEffect, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useLocation } from '../app/location.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
+import { pathText } from '../reports/dimension-view.ts';
 import { ExplainButton } from '../reports/explain-button.tsx';
 import { canFilter } from '../reports/filter-text.ts';
 import { ReportBar } from '../reports/report-bar.tsx';
 import { changeReport, useReportState } from '../reports/report-state.ts';
 import { ActionInput } from '../suggest/action-input.tsx';
+import { Form } from '../ui/form.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 const SIDES = ['previous', 'next'] as const;
@@ -27,20 +30,12 @@ export function JourneysPage() {
     refresh: true,
     keep: true,
   });
-  useEffect(() => {
-    document.title = `${t('nav.journeys')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.journeys'), site.name);
   return (
     <>
       <h1 className="visually-hidden">{t('nav.journeys')}</h1>
       <ReportBar state={state} withCompare={false} />
-      <form
-        className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          changeReport({ page: text.trim() });
-        }}
-      >
+      <Form className="inline-form" onSubmit={() => changeReport({ page: text.trim() })}>
         <label htmlFor="journeys-page">
           {t('dimension.page')}
           <ActionInput
@@ -56,12 +51,18 @@ export function JourneysPage() {
         <button type="submit" className="button primary">
           {t('show')}
         </button>
-      </form>
+      </Form>
       <QueryAnswer query={journeys} queryKey={['journeys']} lines={8}>
         {(data) => (
           <div className={journeys.isPlaceholderData ? 'old' : undefined}>
             <div className="panel-head">
-              <p>{t('journeys.count', { views: number(data.views), visits: number(data.visits), page: data.path })}</p>
+              <p>
+                {t('journeys.count', {
+                  views: number(data.views),
+                  visits: number(data.visits),
+                  page: pathText(data.path),
+                })}
+              </p>
               <ExplainButton id="journeys" query={{ ...state.query, path: page }} />
             </div>
             <div className="panels">
@@ -82,8 +83,8 @@ export function JourneysPage() {
                             className="bar"
                             style={{ width: `${(100 * row.views) / Math.max(1, data[side][0]?.views ?? 1)}%` }}
                           />
-                          <span className="bar-text" title={row.value}>
-                            {row.value || t(side === 'previous' ? 'journeys.began' : 'journeys.ended')}
+                          <span className="bar-text" title={pathText(row.value)}>
+                            {pathText(row.value) || t(side === 'previous' ? 'journeys.began' : 'journeys.ended')}
                           </span>
                           <span className="bar-number">{number(row.views)}</span>
                         </button>

@@ -1,6 +1,6 @@
-import { useEffect } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useLocation } from '../app/location.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ExplainButton } from '../reports/explain-button.tsx';
@@ -27,9 +27,7 @@ export function RetentionPage() {
     refresh: true,
     keep: true,
   });
-  useEffect(() => {
-    document.title = `${t('nav.retention')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.retention'), site.name);
   return (
     <>
       <h1 className="visually-hidden">{t('nav.retention')}</h1>

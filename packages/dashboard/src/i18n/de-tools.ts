@@ -117,6 +117,9 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'fields.title': 'Website',
   'fields.keep': 'Aufbewahrung',
   'fields.keepHint': 'Wie lange Zeilen bleiben: 400d, 2y oder forever. Leer: die Einstellung für alle Websites.',
+  'fields.keepConfirm': 'Ältere Zeilen entfernen?',
+  'fields.keepText':
+    'Weir entfernt innerhalb von Minuten alle Zeilen, die älter als die neue Aufbewahrungsdauer sind. Das lässt sich nicht rückgängig machen.',
   'keep.events': 'Ereignisse',
   'keep.profiles': 'Profile',
   'keep.rollups': 'Sitzungen',

@@ -114,6 +114,9 @@ export const EN_TOOLS = {
   'fields.title': 'Site',
   'fields.keep': 'Retention',
   'fields.keepHint': 'How long rows are kept: 400d, 2y or forever. Empty: the setting for all sites.',
+  'fields.keepConfirm': 'Remove older rows?',
+  'fields.keepText':
+    'Within minutes, Weir removes all rows that are older than the new retention. You cannot undo this.',
   'keep.events': 'Events',
   'keep.profiles': 'Profiles',
   'keep.rollups': 'Sessions',

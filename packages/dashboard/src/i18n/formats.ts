@@ -23,12 +23,13 @@ export interface Formats {
   tongue(code: string): string;
 }
 
-export type TimeDetail = 'hour' | 'day' | 'month' | 'clock' | 'full' | 'week';
+export type TimeDetail = 'hour' | 'day' | 'month' | 'clock' | 'full' | 'wholeHour' | 'week';
 
 const DETAILS: Readonly<Record<TimeDetail, Intl.DateTimeFormatOptions>> = {
   clock: { hour: '2-digit', minute: '2-digit' },
   hour: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
   day: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
+  wholeHour: { day: 'numeric', month: 'short', year: 'numeric', hour: 'numeric' },
   week: { day: 'numeric', month: 'short', year: 'numeric' },
   month: { month: 'long', year: 'numeric' },
   full: { dateStyle: 'medium', timeStyle: 'medium' },

@@ -4,6 +4,7 @@ import { useSite } from '../app/site-context.tsx';
 import { knownZone } from '../i18n/known-zone.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem } from '../ui/states.tsx';
 import type { Annotation } from './annotations-view.ts';
 
@@ -42,13 +43,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
   };
   return (
     <Dialog title={t(annotation ? 'annotation.edit' : 'annotation.add')} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
+      <Form onSubmit={save}>
         <label>
           {t('annotation.text')}
           <input required maxLength={500} value={text} onChange={(event) => setText(event.target.value)} />
@@ -82,7 +77,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
             {t('save')}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -13,6 +13,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { PAGES_MAX, Pager } from '../ui/pager.tsx';
 import { ScrollBox } from '../ui/scroll-box.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import type { PanelTab } from './panel-list.ts';
 
@@ -53,19 +54,14 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
   };
   return (
     <Dialog wide title={dimensionText(texts, dimension)} onClose={onClose}>
-      <label className="search">
-        <Icon name="search" size={16} />
-        <span className="visually-hidden">{t('search')}</span>
-        <input
-          type="search"
-          placeholder={t('search')}
-          value={search}
-          onChange={(event) => {
-            setPage(1);
-            setSearch(event.target.value);
-          }}
-        />
-      </label>
+      <SearchField
+        label={t('search')}
+        value={search}
+        onSearch={(text) => {
+          setPage(1);
+          setSearch(text);
+        }}
+      />
       <QueryAnswer query={answer} queryKey={['breakdown', { site_id }, query]} lines={10}>
         {(data) => {
           const rows = data.rows.filter(({ value }) => isFound(texts, dimension, value, word, filters));
@@ -108,7 +104,7 @@ export function DetailsDialog({ tab, dimension, state, onClose }: Props) {
                               {valueText(texts, dimension, row.value)}
                             </button>
                           ) : (
-                            row.value
+                            valueText(texts, dimension, row.value)
                           )}
                         </th>
                         {METRICS.map((name) => (

@@ -1,8 +1,10 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ReportBar } from '../reports/report-bar.tsx';
+import { statsQuery } from '../reports/report-request-view.ts';
 import { useReportState } from '../reports/report-state.ts';
 import { QueryAnswer } from '../ui/states.tsx';
 import { FirstHit, hasRows } from './first-hit.tsx';
@@ -17,16 +19,9 @@ export function OverviewPage() {
   const { t } = useTexts();
   const site = useSite();
   const state = useReportState();
-  useEffect(() => {
-    document.title = `${site.name} · Weir`;
-  }, [site.name]);
+  usePageTitle(site.name);
   const path = { site_id: site.site_id };
-  const query = {
-    ...state.query,
-    ...(state.compare && state.query.period !== 'all' && { compare: state.compare }),
-    ...(state.interval && { interval: state.interval }),
-  };
-  const stats = useAdmin('stats', { path, query, refresh: true, first: true, keep: true });
+  const stats = useAdmin('stats', { path, query: statsQuery(state), refresh: true, first: true, keep: true });
   const [isNew, setNew] = useState(false);
   const isEmpty = stats.data !== undefined && !hasRows(stats.data);
   const [isKnown, setKnown] = useState(false);

@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import type { ReportState } from '../reports/report-state.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
+import { Form } from '../ui/form.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 /** The list has at most this many names. While the reader types, the input also offers the other names. */
@@ -23,13 +24,7 @@ export function PropertyForm({ state, chosen, onChoose }: Props) {
   const known = usePropertyNames(state);
   return (
     <>
-      <form
-        className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onChoose(text.trim());
-        }}
-      >
+      <Form className="inline-form" onSubmit={() => onChoose(text.trim())}>
         <label className="visually-hidden" htmlFor="property-name">
           {t('property.name')}
         </label>
@@ -49,7 +44,7 @@ export function PropertyForm({ state, chosen, onChoose }: Props) {
         <button type="submit" className="button small">
           {t('show')}
         </button>
-      </form>
+      </Form>
       {chosen === '' && (
         <QueryAnswer query={known} lines={SHOWN_MAX}>
           {({ properties }) => (

@@ -8,6 +8,7 @@ import { knownZone } from '../i18n/known-zone.ts';
 import { type Texts, useTexts } from '../i18n/text-context.tsx';
 import { formatMetric, type MetricName, numberOf } from '../reports/report-metrics-view.ts';
 import type { ChartNote } from './annotations-view.ts';
+import { presentBucket } from './unfinished.ts';
 
 const HEIGHT_PX = 260;
 const HEIGHT_NARROW_PX = 200;
@@ -77,11 +78,19 @@ function useDarkScheme(): boolean {
   return isDark;
 }
 
+/**
+ * The places, and the values of three lines. The first line shows the buckets that are over. The second leads to the present bucket. The third is the
+ * comparison. Buckets that have not begun have no values.
+ */
 function chartValues({ buckets, comparison }: Answer<'stats'>, metric: MetricName): uPlot.AlignedData {
+  const open = presentBucket(buckets);
   const places = buckets.map((_, index) => index);
-  const now = buckets.map((bucket) => numberOf(bucket[metric]));
-  const before = buckets.map((_, index) => numberOf(comparison?.buckets[index]?.[metric] ?? null));
-  return [places, now, before] as uPlot.AlignedData;
+  const values = buckets.map((bucket) => numberOf(bucket[metric]));
+  const past = values.map((value, index) => (index < open ? value : null));
+  const last = past.findLastIndex((value) => value !== null);
+  const present = values.map((value, index) => (index === last || index === open ? value : null));
+  const before = places.map((index) => numberOf(comparison?.buckets[index]?.[metric] ?? null));
+  return [places, past, present, before] as uPlot.AlignedData;
 }
 
 interface OptionsInput extends Omit<Props, 'notes'> {
@@ -116,10 +125,18 @@ function chartOptions({ data, metric, zone, texts, width, element }: OptionsInpu
     if (interval === 'hour' && !spansDays) return texts.time(start, zone, detail);
     return shortDay.format(new Date(start));
   };
+  const line: uPlot.Series = {
+    stroke: color('--accent'),
+    width: 2,
+    fill: gradient(color('--accent-fade'), color('--accent-clear')),
+    points: { show: buckets.length < 3 || presentBucket(buckets) < 1, size: 7, fill: color('--accent') },
+    spanGaps: true,
+  };
   return {
     width,
     height: isNarrow ? HEIGHT_NARROW_PX : HEIGHT_PX,
-    padding: [12, 12, 0, 0],
+    // The label of the last bucket is centred below the right end of the line, so half of it needs room there.
+    padding: [12, 28, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
     scales: {
@@ -146,13 +163,8 @@ function chartOptions({ data, metric, zone, texts, width, element }: OptionsInpu
     ],
     series: [
       {},
-      {
-        stroke: color('--accent'),
-        width: 2,
-        fill: gradient(color('--accent-fade'), color('--accent-clear')),
-        points: { show: buckets.length < 3, size: 7, fill: color('--accent') },
-        spanGaps: true,
-      },
+      line,
+      { ...line, dash: [3, 5] },
       {
         show: comparison !== undefined,
         stroke: color('--chart-before'),
@@ -211,16 +223,18 @@ interface TipProps extends Props {
   readonly width: number;
 }
 
-const TIP_WIDTH_PX = 190;
-
 function ChartTip({ data, metric, zone, notes, index, left, width }: TipProps) {
   const texts = useTexts();
   const bucket = data.buckets[index];
   const before = data.comparison?.buckets[index];
   if (bucket === undefined) return null;
   const detail = data.interval as TimeDetail;
+  // On the side of the cursor that has more room, so that the tip does not leave the card. A narrow card has room only at its other edge.
+  const isLeft = left < width / 2;
+  const [beside, edge] = isLeft ? [{ left: left + 70 }, { right: 0 }] : [{ right: width - left - 40 }, { left: 0 }];
+  const side = width < NARROW_PX ? edge : beside;
   return (
-    <div className="chart-tip" style={{ left: Math.max(0, Math.min(left + 70, width - TIP_WIDTH_PX)) }}>
+    <div className="chart-tip" style={side}>
       <span className="tip-line">
         <i className="dot now" />
         <span>{texts.time(bucket.start, zone, detail)}</span>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { FactsTable } from '../ui/facts-table.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 import { RemainsTable } from './remains-table.tsx';
 
@@ -26,18 +27,14 @@ export function ErasureReceipt({ erasureId }: { readonly erasureId: string }) {
             {phase === 'done' && (
               <>
                 <h3>{t('receipt.removed')}</h3>
-                <table className="table facts">
-                  <tbody>
-                    {Object.entries(removed).map(([table, rows]) => (
-                      <tr key={table}>
-                        <th scope="row">
-                          <code>{table}</code>
-                        </th>
-                        <td className="number">{number(rows)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
+                <FactsTable
+                  kind="number"
+                  facts={Object.entries(removed).map(([table, rows]) => [
+                    table,
+                    number(rows),
+                    <code key={table}>{table}</code>,
+                  ])}
+                />
               </>
             )}
             <h3>{t('forget.remains')}</h3>

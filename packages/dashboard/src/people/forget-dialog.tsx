@@ -3,6 +3,7 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { idOf, type PersonId } from './person-address.ts';
 import { RemainsTable } from './remains-table.tsx';
@@ -24,12 +25,8 @@ export function ForgetDialog({ person, onBegun, onClose }: Props) {
   const [typed, setTyped] = useState('');
   return (
     <Dialog wide title={t('forget.title', { id })} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          erase.mutate({ path, body: named }, { onSuccess: ({ erasure_id }) => onBegun(erasure_id) });
-        }}
+      <Form
+        onSubmit={() => erase.mutate({ path, body: named }, { onSuccess: ({ erasure_id }) => onBegun(erasure_id) })}
       >
         <h3>{t('forget.removed')}</h3>
         <ul className="plain-text">
@@ -60,7 +57,7 @@ export function ForgetDialog({ person, onBegun, onClose }: Props) {
             {t('person.forget')}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,11 +1,12 @@
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
-import { Icon } from '../ui/icon.tsx';
 import { Pager } from '../ui/pager.tsx';
 import { ScrollBox } from '../ui/scroll-box.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { Avatar } from './avatar.tsx';
 import { personPath, usePersonInAddress } from './person-address.ts';
@@ -29,27 +30,22 @@ function PeopleList() {
   const [page, setPage] = useState(1);
   const body = { search: word, limit: PAGE_ROWS, page };
   const people = useAdmin('searchPeople', { path: { site_id: site.site_id }, body, keep: true });
-  useEffect(() => {
-    document.title = `${t('nav.people')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.people'), site.name);
   return (
     <>
       <header className="page-head">
         <h1>{t('nav.people')}</h1>
-        <label className="search wide">
-          <Icon name="search" size={16} />
-          <span className="visually-hidden">{t('people.search')}</span>
-          <input
-            type="search"
-            maxLength={255}
-            placeholder={t('people.placeholder')}
-            value={search}
-            onChange={(event) => {
-              setPage(1);
-              setSearch(event.target.value);
-            }}
-          />
-        </label>
+        <SearchField
+          isWide
+          charsMax={255}
+          label={t('people.search')}
+          placeholder={t('people.placeholder')}
+          value={search}
+          onSearch={(text) => {
+            setPage(1);
+            setSearch(text);
+          }}
+        />
       </header>
       <section className="card section" aria-label={t('nav.people')}>
         <QueryAnswer query={people} queryKey={['searchPeople']} lines={8}>

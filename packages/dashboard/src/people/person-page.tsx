@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
 import { pathTo } from '../app/location.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
@@ -48,9 +49,7 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
     setTimeout(() => setUnlinked((now) => now.filter((other) => other !== one)), UNLINKING_MS_MAX);
   };
   const title = profile?.name || profile?.email || idOf(person);
-  useEffect(() => {
-    document.title = `${t('nav.people')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.people'), site.name);
   return (
     <>
       <header className="page-head person-head">

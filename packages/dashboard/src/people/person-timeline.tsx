@@ -1,9 +1,9 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { type Texts, useTexts } from '../i18n/text-context.tsx';
-import { flagOf, valueText } from '../reports/dimension-view.ts';
+import { flagOf, pathText, valueText } from '../reports/dimension-view.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { PAGES_MAX } from '../ui/pager.tsx';
+import { Pager } from '../ui/pager.tsx';
 import { Empty } from '../ui/states.tsx';
 import { traitText } from './trait-text.ts';
 
@@ -47,22 +47,13 @@ export function PersonTimeline({ data, page, onPage }: Props) {
           </li>
         ))}
       </ol>
-      {(page > 1 || data.has_more) && (
-        <div className="pager">
-          <button type="button" className="button small" disabled={page === 1} onClick={() => onPage(page - 1)}>
-            {t('person.newer')}
-          </button>
-          <span>{t('pager.page', { page })}</span>
-          <button
-            type="button"
-            className="button small"
-            disabled={!data.has_more || page >= PAGES_MAX}
-            onClick={() => onPage(page + 1)}
-          >
-            {t('person.older')}
-          </button>
-        </div>
-      )}
+      <Pager
+        page={page}
+        hasMore={data.has_more}
+        onPage={onPage}
+        previous={t('person.newer')}
+        next={t('person.older')}
+      />
     </section>
   );
 }
@@ -149,6 +140,6 @@ function iconOf({ type, event_name: name, source }: Event): IconName {
 
 /** The path of a pageview, or the name of an event. */
 function nameOf({ t }: Texts, { event_name: name, pathname, type }: Event): string {
-  if (type === 'pageview') return pathname || t('step.page');
+  if (type === 'pageview') return pathText(pathname) || t('step.page');
   return name;
 }

@@ -1,6 +1,7 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { type TextKey, useTexts } from '../i18n/text-context.tsx';
+import { type Fact, FactsTable } from '../ui/facts-table.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 import { MinuteBooks } from './minute-books.tsx';
@@ -26,22 +27,20 @@ export function BooksCard() {
               <Icon name={balanced ? 'check' : 'warning'} size={16} />{' '}
               {t(balanced ? 'books.balanced' : 'books.unbalanced')}
             </p>
-            <table className="table facts">
-              <tbody>
-                <tr>
-                  <th scope="row">{t('books.received')}</th>
-                  <td className="number">{number(totals.received)}</td>
-                </tr>
-                {outcomesOf(totals).map(([label, records, reasons]) => (
-                  <tr key={label}>
-                    <th scope="row">
+            <FactsTable
+              kind="number"
+              facts={[
+                [t('books.received'), number(totals.received)],
+                ...outcomesOf(totals).map(([label, records, reasons]): Fact => {
+                  const heading = (
+                    <>
                       {t(label)} {reasons && <span className="muted">{reasons}</span>}
-                    </th>
-                    <td className="number">{number(records)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+                    </>
+                  );
+                  return [label, number(records), heading];
+                }),
+              ]}
+            />
           </>
         )}
       </QueryAnswer>

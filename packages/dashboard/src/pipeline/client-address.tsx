@@ -1,5 +1,6 @@
 import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { type Fact, FactsTable } from '../ui/facts-table.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
@@ -14,7 +15,7 @@ export function ClientAddress() {
       <QueryAnswer query={whoami} lines={4}>
         {(me) => {
           const place = [me.city, me.region, me.country].filter(Boolean).join(', ');
-          const facts = [
+          const facts: readonly Fact[] = [
             [t('address.address'), me.address],
             [
               t('address.foundBy'),
@@ -27,7 +28,7 @@ export function ClientAddress() {
               t('address.geo'),
               me.geo.problem ? `${me.geo.data} (${t('address.refused', { problem: me.geo.problem })})` : me.geo.data,
             ],
-            ...Object.entries(me.sent).map(([name, value]) => [t('address.sent', { name }), String(value)]),
+            ...Object.entries(me.sent).map(([name, value]): Fact => [t('address.sent', { name }), String(value)]),
           ];
           return (
             <>
@@ -40,16 +41,7 @@ export function ClientAddress() {
                   ))}
                 </ul>
               )}
-              <table className="table facts">
-                <tbody>
-                  {facts.map(([name, value]) => (
-                    <tr key={name}>
-                      <th scope="row">{name}</th>
-                      <td className="long">{value}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+              <FactsTable facts={facts} kind="long" />
             </>
           );
         }}

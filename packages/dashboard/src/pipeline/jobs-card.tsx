@@ -37,18 +37,22 @@ type Installation = Answer<'showInstallation'>;
 
 function Imports({ imports }: Pick<Installation, 'imports'>) {
   const { t, number, time } = useTexts();
-  if (imports.length === 0) return <p className="note">{t('imports.none')}</p>;
   return (
     <DataTable
       label={t('jobs.imports')}
       rows={imports}
+      none={<p className="note">{t('imports.none')}</p>}
       keyOf={({ site_id, file_digest }) => `${site_id} ${file_digest}`}
       columns={[
         { title: t('letters.site'), kind: 'name', hint: (one) => one.file_digest, cell: (one) => one.site_id },
         { title: t('imports.started'), fit: 'whole', cell: (one) => time(one.started_at, undefined, 'full') },
         { title: t('imports.lines'), kind: 'number', cell: (one) => number(one.lines_done) },
         { title: t('imports.hits'), kind: 'number', cell: (one) => number(one.hits_appended) },
-        { title: t('minutes.state'), cell: (one) => t(one.finished ? 'imports.finished' : 'imports.unfinished') },
+        {
+          title: t('minutes.state'),
+          fit: 'sentence',
+          cell: (one) => t(one.finished ? 'imports.finished' : 'imports.unfinished'),
+        },
       ]}
     />
   );
@@ -58,13 +62,20 @@ function Archive({ archive }: Pick<Installation, 'archive'>) {
   const { t, number } = useTexts();
   if (archive === null) return <p className="note">{t('archive.off')}</p>;
   return (
-    <ul className="plain-list">
-      {archive.topics.map(({ topic, lag }) => (
-        <li key={topic}>
-          {topic} <b>{lag === 0 ? t('archive.complete') : t('archive.lag', { records: number(lag) })}</b>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className="plain-list">
+        {archive.topics.map(({ topic, lag }) => (
+          <li key={topic}>
+            {topic} <b>{lag === 0 ? t('archive.complete') : t('archive.lag', { records: number(lag) })}</b>
+          </li>
+        ))}
+      </ul>
+      {archive.topics.map(({ topic, last_error, alarm }) => {
+        const problem = alarm ?? last_error;
+        return problem !== null && <Problem key={topic} error={new Error(problem)} />;
+      })}
+      {archive.parquet_problem && <Problem error={new Error(archive.parquet_problem)} />}
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { FactsTable } from '../ui/facts-table.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
 interface Props {
@@ -20,23 +21,17 @@ export function LetterDialog({ id, isBusy, onRedrive, onClose }: Props) {
       <QueryAnswer query={letter} lines={6}>
         {(one) => (
           <>
-            <table className="table facts">
-              <tbody>
-                {[
-                  [t('letters.failedAt'), time(one.failed_at, undefined, 'full')],
-                  [t('letters.site'), one.site_id || t('letters.unknownSite')],
-                  [t('letters.stage'), `${one.stage} (${one.reason})`],
-                  [t('letters.error'), one.error],
-                  [t('letters.attempts'), number(one.attempts)],
-                  [t('letters.position'), `events.raw ${one.partition}/${one.offset}`],
-                ].map(([name, value]) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td className="long">{value}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <FactsTable
+              kind="long"
+              facts={[
+                [t('letters.failedAt'), time(one.failed_at, undefined, 'full')],
+                [t('letters.site'), one.site_id || t('letters.unknownSite')],
+                [t('letters.stage'), `${one.stage} (${one.reason})`],
+                [t('letters.error'), one.error],
+                [t('letters.attempts'), number(one.attempts)],
+                [t('letters.position'), `events.raw ${one.partition}/${one.offset}`],
+              ]}
+            />
             <h3>{t('letters.payload')}</h3>
             <p className="note">{t('letters.payloadHint')}</p>
             <CodeBlock code={readable(one.payload)} label={t('letters.payload')} />

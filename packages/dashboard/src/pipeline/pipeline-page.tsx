@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { usePageTitle } from '../app/page-title.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { BooksCard } from './books-card.tsx';
 import { ClientAddress } from './client-address.tsx';
@@ -10,9 +10,7 @@ import { JobsCard } from './jobs-card.tsx';
 /** For operators: lag, errors, dead letters, the books (docs/glossary.md), long tasks, engines, disks, and how client addresses are found. */
 export function PipelinePage() {
   const { t } = useTexts();
-  useEffect(() => {
-    document.title = `${t('nav.pipeline')} · Weir`;
-  }, [t]);
+  usePageTitle(t('nav.pipeline'));
   return (
     <>
       <header className="page-head">

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { adminUrl } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty } from '../ui/states.tsx';
 
@@ -60,10 +61,9 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
     <section className="card section" aria-labelledby="live" data-testid="live">
       <h2 id="live">{t('live.title')}</h2>
       <p className="note">{t('live.hint')}</p>
-      <form
+      <Form
         className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           setRecords([]);
           setContains(text.trim());
         }}
@@ -97,7 +97,7 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
         <button type="button" className="button" onClick={() => setPaused(!isPaused)}>
           <Icon name={isPaused ? 'play' : 'pause'} size={16} /> {t(isPaused ? 'live.continue' : 'live.pause')}
         </button>
-      </form>
+      </Form>
       {isBroken && !isPaused && (
         <p className="problem" role="alert">
           {t('live.broken')}

@@ -1,5 +1,5 @@
-import { useEffect } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { valueText } from '../reports/dimension-view.ts';
@@ -20,9 +20,7 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
   const { t, number } = texts;
   const site = useSite();
   const realtime = useAdmin('realtime', { path: { site_id: site.site_id }, query: { limit: 10 }, refresh: REFRESH_MS });
-  useEffect(() => {
-    document.title = `${t('nav.realtime')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.realtime'), site.name);
   return (
     <>
       <header className="page-head">
@@ -71,7 +69,7 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
                     <ol className="plain-list">
                       {data[field].map((row) => (
                         <li key={row.value}>
-                          <span className="cut" title={row.value}>
+                          <span className="cut" title={valueText(texts, dimension, row.value)}>
                             {valueText(texts, dimension, row.value)}
                           </span>
                           <b>{number(row.visitors)}</b>

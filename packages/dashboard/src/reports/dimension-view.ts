@@ -46,9 +46,30 @@ export function conditionText(texts: Texts, { dimension, operator }: ReportFilte
   return positive === 'is' ? `${name}:` : `${name}: ${texts.t(`operator.${positive}`)}`;
 }
 
+const PAGES: readonly string[] = ['page', 'entry', 'exit', 'viewed_page'];
+
+/** A character that browsers percent-encode in paths, except invisible ones. A filter finds it in either spelling (docs/stats.md, Filters). */
+const READABLE = /^(?:[^!-~\p{C}]|["<>`{}])$/u;
+/** The percent-encoded UTF-8 of one character, by the number of bytes that its first byte announces. */
+const ENCODED_CHARACTER =
+  /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}/gi;
+
+/** A path as people read it: browsers send `/Über uns` as `/%C3%9Cber%20uns`. All other escapes stay, because they mean another path. */
+export function pathText(path: string): string {
+  return path.replace(ENCODED_CHARACTER, (encoded) => {
+    try {
+      const character = decodeURIComponent(encoded);
+      return READABLE.test(character) ? character : encoded;
+    } catch {
+      return encoded;
+    }
+  });
+}
+
 /** The text that the page shows for a value, for example the name of a country instead of its code. */
 export function valueText(texts: Texts, dimension: string, value: string): string {
   if (value === '') return texts.t(dimension === 'source' || dimension === 'channel' ? 'value.direct' : 'value.none');
+  if (PAGES.includes(dimension)) return pathText(value);
   if (dimension === 'country') return texts.country(value);
   if (dimension === 'language') return texts.tongue(value);
   if (dimension === 'device') {
@@ -60,6 +81,11 @@ export function valueText(texts: Texts, dimension: string, value: string): strin
     if (reason !== undefined) return texts.t(`botReason.${reason}`);
   }
   return value;
+}
+
+/** The values of a filter as one text. Two spellings of one path are shown once. */
+export function filterValuesText(texts: Texts, { dimension, values }: ReportFilter): string {
+  return [...new Set(values.map((value) => valueText(texts, dimension, value)))].join(', ');
 }
 
 /** The flag of a country as two regional indicator letters. Empty if `code` is not two capital letters. */

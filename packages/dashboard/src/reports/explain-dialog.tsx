@@ -4,6 +4,7 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { FactsTable } from '../ui/facts-table.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 import { METRICS, metricLabel } from './report-metrics-view.ts';
 import { statementText } from './statement-text.ts';
@@ -72,18 +73,17 @@ function Explanation({ id, explain }: { readonly id: ExplainedId; readonly expla
         {out.never_stored.length === 0 ? (
           <p>{t('explain.booksNone')}</p>
         ) : (
-          <table className="table facts">
-            <tbody>
-              {out.never_stored.map(({ outcome, reason, records }) => (
-                <tr key={`${outcome} ${reason}`}>
-                  <th scope="row">
-                    {outcome} {reason && <span className="muted">{reason}</span>}
-                  </th>
-                  <td className="number">{number(records)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <FactsTable
+            kind="number"
+            facts={out.never_stored.map(({ outcome, reason, records }) => {
+              const heading = (
+                <>
+                  {outcome} {reason && <span className="muted">{reason}</span>}
+                </>
+              );
+              return [`${outcome} ${reason}`, number(records), heading];
+            })}
+          />
         )}
       </section>
       <section>

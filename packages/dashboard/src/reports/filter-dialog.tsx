@@ -4,6 +4,7 @@ import { valuesOf } from '../suggest/named-values.ts';
 import { usePropertyNames } from '../suggest/use-property-names.ts';
 import { useValues, ValueOptions } from '../suggest/value-options.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem } from '../ui/states.tsx';
 import { DIMENSIONS, dimensionLabel, isDone } from './dimension-view.ts';
 import { FILTER_OPERATORS, type FilterOperator } from './filter-text.ts';
@@ -32,10 +33,8 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
   const isFull = !canAddFilter(state.filters, added);
   return (
     <Dialog title={t('filter.add')} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           addFilter(state.filters, added);
           onClose();
         }}
@@ -107,7 +106,7 @@ export function FilterDialog({ state, onClose }: { readonly state: ReportState; 
             {t('filter.apply')}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,7 +5,7 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
-import { conditionText, dimensionText, valueText } from './dimension-view.ts';
+import { conditionText, dimensionText, filterValuesText } from './dimension-view.ts';
 import { formatFilter } from './filter-text.ts';
 import { PERIOD_KEYS } from './period/period-keys.ts';
 import { PeriodMenu, selectPeriod } from './period/period-menu.tsx';
@@ -55,7 +55,7 @@ export function ReportBar({
         <span className="now" role="status">
           {now.data && now.error === null && (
             <>
-              <i className="pulse" aria-hidden="true" />
+              {now.data.last_5_minutes.visitors > 0 && <i className="pulse" aria-hidden="true" />}
               {t('visitors.now', { count: now.data.last_5_minutes.visitors })}
             </>
           )}
@@ -93,8 +93,7 @@ export function ReportBar({
           {state.filters.map((filter, index) => (
             <li key={formatFilter(filter)} className="chip">
               <span className="chip-text">
-                {conditionText(texts, filter)}{' '}
-                <b>{filter.values.map((value) => valueText(texts, filter.dimension, value)).join(', ')}</b>
+                {conditionText(texts, filter)} <b>{filterValuesText(texts, filter)}</b>
               </span>
               <button
                 type="button"

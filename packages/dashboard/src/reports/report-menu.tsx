@@ -9,7 +9,7 @@ import { useProblemText } from '../ui/states.tsx';
 import { weirCommand } from './command-text.ts';
 import { downloadCsv, VALUES_MAX } from './download-csv.ts';
 import { ExplainButton } from './explain-button.tsx';
-import { queryOfReport, type Report } from './report-request-view.ts';
+import { commandQuery, queryOfReport, type Report } from './report-request-view.ts';
 import { statementText } from './statement-text.ts';
 
 /** The menu of a report: an explanation of its numbers, and ways to save or repeat it. */
@@ -19,6 +19,7 @@ export function ReportMenu({ report }: { readonly report: Report }) {
   const [note, setNote] = useState('');
   const path = { site_id: site.site_id };
   const query = queryOfReport(report);
+  const asked = commandQuery(report);
   const copy = async (text: string) => setNote(t((await copyText(text)) ? 'copied' : 'copy.refused'));
   const problemText = useProblemText();
   const attempt = async (work: () => Promise<void>) => {
@@ -37,7 +38,7 @@ export function ReportMenu({ report }: { readonly report: Report }) {
   const copySql = () =>
     attempt(async () => {
       const { explain } = await callAdmin(report.id, { path, query: { ...query, explain: '1' } as never });
-      // Copies only the first statement, because the page SQL runs one at a time. Without a comparison, a report has only this statement.
+      // The page SQL runs one statement at a time. A comparison has a second statement, which is left out.
       await copy((explain?.statements ?? []).slice(0, 1).map(statementText).join(''));
     });
   return (
@@ -52,13 +53,13 @@ export function ReportMenu({ report }: { readonly report: Report }) {
         <MenuItem
           onSelect={() =>
             void copy(
-              `curl -H "Authorization: Bearer $WEIR_TOKEN" '${location.origin}${adminUrl(report.id, { path, query: query as never }).replaceAll("'", '%27')}'`,
+              `curl -H "Authorization: Bearer $WEIR_TOKEN" '${location.origin}${adminUrl(report.id, { path, query: asked as never }).replaceAll("'", '%27')}'`,
             )
           }
         >
           {t('copy.curl')}
         </MenuItem>
-        <MenuItem onSelect={() => void copy(weirCommand(report.id, site.site_id, query))}>{t('copy.weir')}</MenuItem>
+        <MenuItem onSelect={() => void copy(weirCommand(report.id, site.site_id, asked))}>{t('copy.weir')}</MenuItem>
         <MenuItem onSelect={() => void copySql()}>{t('copy.sql')}</MenuItem>
         <MenuItem onSelect={() => void copy(location.href)}>{t('copy.link')}</MenuItem>
       </Menu>

@@ -19,6 +19,9 @@ export const METRICS = [
 /** The metrics of which a lower value is better. */
 export const LESS_IS_BETTER: ReadonlySet<MetricName> = new Set(['bounce_rate']);
 
+/** The metrics that only grow while a period lasts. The others are means. */
+export const COUNTS: ReadonlySet<MetricName> = new Set(['visitors', 'visits', 'pageviews', 'events']);
+
 export const metricLabel = (name: MetricName): TextKey => `metric.${name}`;
 
 export function numberOf(value: MetricValue | undefined): number | null {

@@ -9,6 +9,15 @@ export type Report =
   | { readonly id: 'stats'; readonly state: ReportState }
   | { readonly id: 'breakdown'; readonly state: ReportState; readonly tab: PanelTab; readonly dimension: string };
 
+/** The query parameters of the totals and the chart. The period `all` has no comparison, because it has no earlier rows. */
+export function statsQuery({ query, compare, interval }: ReportState): QueryOf<'stats'> {
+  return {
+    ...query,
+    ...(compare && query.period !== 'all' && { compare }),
+    ...(interval && { interval }),
+  };
+}
+
 /** The query parameters of a list. The map needs all countries, other lists only the rows that the page shows. */
 export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: string): QueryOf<'breakdown'> {
   return {
@@ -20,10 +29,17 @@ export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: str
   } as QueryOf<'breakdown'>;
 }
 
-/** The query parameters of a report for uses outside of the page, such as a command. They do not limit the rows to those that fit on the page. */
+/** The query parameters of a report without its comparison, for uses outside of the page. They do not limit the rows to those that fit on the page. */
 export function queryOfReport(report: Report) {
-  const { state } = report;
-  if (report.id === 'stats') return { ...state.query, ...(state.interval && { interval: state.interval }) };
-  const { limit: _, ...query } = breakdownQuery(state, report.tab, report.dimension);
+  if (report.id === 'stats') {
+    const { compare: _, ...query } = statsQuery(report.state);
+    return query;
+  }
+  const { limit: _, ...query } = breakdownQuery(report.state, report.tab, report.dimension);
   return query;
+}
+
+/** The query parameters of a command that prints what the page shows. Lists show no comparison. */
+export function commandQuery(report: Report) {
+  return report.id === 'stats' ? statsQuery(report.state) : queryOfReport(report);
 }

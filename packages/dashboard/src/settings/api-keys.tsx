@@ -4,6 +4,7 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { NewKey } from './new-key.tsx';
 
@@ -64,13 +65,7 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
         {t('keys.title')}
       </h2>
       <p className="note">{t('keys.hint')}</p>
-      <form
-        className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
+      <Form className="inline-form" onSubmit={submit}>
         <label>
           {t('keys.name')}
           <input
@@ -95,50 +90,50 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
         <button type="submit" className="button primary" disabled={create.isPending}>
           {t('keys.create')}
         </button>
-      </form>
+      </Form>
       {error && <Problem error={error} />}
       <p role="status" className="note">
         {note}
       </p>
       {made && <NewKey made={made} onDone={() => setMade(undefined)} />}
       <QueryAnswer query={keys} lines={3}>
-        {(list) =>
-          list.length === 0 ? (
-            <p className="note" data-testid="no-keys">
-              {t('keys.none')}
-            </p>
-          ) : (
-            <DataTable
-              label={t('keys.title')}
-              testId="keys"
-              rows={list}
-              keyOf={({ key_id }) => key_id}
-              columns={[
-                { title: t('keys.name'), kind: 'name', fit: 'long', hint: (key) => key.name, cell: (key) => key.name },
-                { title: t('keys.id'), cell: (key) => <code>{key.key_id}</code> },
-                {
-                  title: t('keys.scopes'),
-                  cell: (key) => (key.legacy_identify ? t('keys.legacy') : key.scopes.join(', ')),
-                },
-                { title: t('created'), cell: (key) => time(key.created_at, undefined, 'week') },
-                {
-                  title: t('lastUsed'),
-                  cell: (key) => (key.last_used_at === null ? t('never') : time(key.last_used_at, undefined, 'full')),
-                },
-                {
-                  cell: (key) => (
-                    <RowButton
-                      isDanger
-                      text={t('keys.revoke')}
-                      label={t('keys.revokeName', { name: key.name })}
-                      onClick={() => setAsked(key)}
-                    />
-                  ),
-                },
-              ]}
-            />
-          )
-        }
+        {(list) => (
+          <DataTable
+            label={t('keys.title')}
+            testId="keys"
+            rows={list}
+            none={
+              <p className="note" data-testid="no-keys">
+                {t('keys.none')}
+              </p>
+            }
+            keyOf={({ key_id }) => key_id}
+            columns={[
+              { title: t('keys.name'), kind: 'name', fit: 'long', hint: (key) => key.name, cell: (key) => key.name },
+              { title: t('keys.id'), cell: (key) => <code>{key.key_id}</code> },
+              {
+                title: t('keys.scopes'),
+                cell: (key) => (key.legacy_identify ? t('keys.legacy') : key.scopes.join(', ')),
+              },
+              { title: t('created'), cell: (key) => time(key.created_at, undefined, 'week') },
+              {
+                title: t('lastUsed'),
+                cell: (key) =>
+                  key.last_used_at === null ? t('never') : time(key.last_used_at, undefined, 'wholeHour'),
+              },
+              {
+                cell: (key) => (
+                  <RowButton
+                    isDanger
+                    text={t('keys.revoke')}
+                    label={t('keys.revokeName', { name: key.name })}
+                    onClick={() => setAsked(key)}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
       </QueryAnswer>
       {asked && (
         <ConfirmDialog

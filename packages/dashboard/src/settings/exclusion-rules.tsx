@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { ExclusionTestBox } from './exclusion-test-box.tsx';
 
@@ -31,10 +32,9 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
     <section className="card section" aria-labelledby="exclusions">
       <h2 id="exclusions">{t('rules.title')}</h2>
       <p className="note">{t('rules.hint')}</p>
-      <form
+      <Form
         className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           remove.reset();
           const body = type === 'bots' ? { type } : { type, value: value.trim() };
           const onSuccess = () => setValue((now) => (now === value ? '' : now));
@@ -65,43 +65,40 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
         <button type="submit" className="button primary" disabled={create.isPending}>
           {t('rules.add')}
         </button>
-      </form>
+      </Form>
       {error && <Problem error={error} />}
       <QueryAnswer query={rules} lines={3}>
-        {(list) =>
-          list.length === 0 ? (
-            <p className="note">{t('rules.none')}</p>
-          ) : (
-            <DataTable
-              label={t('rules.title')}
-              testId="rules"
-              rows={list}
-              keyOf={({ rule_id }) => rule_id}
-              columns={[
-                { title: t('rules.type'), cell: (rule) => t(`rule.${rule.type}`) },
-                { title: t('filter.value'), kind: 'name', fit: 'long', cell: (rule) => rule.value || '–' },
-                {
-                  title: t('rules.dropped'),
-                  kind: 'number',
-                  cell: (rule) => (rule.dropped === null ? '?' : number(rule.dropped)),
-                },
-                {
-                  cell: (rule) => (
-                    <RowButton
-                      isDanger
-                      text={t('remove')}
-                      label={t('removeName', { name: rule.value || rule.type })}
-                      onClick={() => {
-                        create.reset();
-                        remove.mutate({ path: { ...path, rule_id: rule.rule_id } });
-                      }}
-                    />
-                  ),
-                },
-              ]}
-            />
-          )
-        }
+        {(list) => (
+          <DataTable
+            label={t('rules.title')}
+            testId="rules"
+            rows={list}
+            none={<p className="note">{t('rules.none')}</p>}
+            keyOf={({ rule_id }) => rule_id}
+            columns={[
+              { title: t('rules.type'), cell: (rule) => t(`rule.${rule.type}`) },
+              { title: t('filter.value'), kind: 'name', fit: 'long', cell: (rule) => rule.value || '–' },
+              {
+                title: t('rules.dropped'),
+                kind: 'number',
+                cell: (rule) => (rule.dropped === null ? '?' : number(rule.dropped)),
+              },
+              {
+                cell: (rule) => (
+                  <RowButton
+                    isDanger
+                    text={t('remove')}
+                    label={t('removeName', { name: rule.value || rule.type })}
+                    onClick={() => {
+                      create.reset();
+                      remove.mutate({ path: { ...path, rule_id: rule.rule_id } });
+                    }}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
       </QueryAnswer>
       <ExclusionTestBox siteId={siteId} />
     </section>

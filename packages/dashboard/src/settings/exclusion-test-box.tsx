@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem } from '../ui/states.tsx';
 
 const FIELDS = ['ip', 'path', 'user_agent'] as const;
@@ -13,10 +14,9 @@ export function ExclusionTestBox({ siteId }: { readonly siteId: string }) {
   return (
     <details>
       <summary>{t('rules.test')}</summary>
-      <form
+      <Form
         className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           const body = Object.fromEntries(Object.entries(hit).filter(([, value]) => value.trim() !== ''));
           test.mutate({ path: { site_id: siteId }, body });
         }}
@@ -30,7 +30,7 @@ export function ExclusionTestBox({ siteId }: { readonly siteId: string }) {
         <button type="submit" className="button">
           {t('rules.testNow')}
         </button>
-      </form>
+      </Form>
       {test.error && <Problem error={test.error} />}
       {test.data && (
         <p role="status" className={test.data.dropped ? 'state stuck' : 'state live'}>

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ApiKeys } from './api-keys.tsx';
@@ -12,9 +12,7 @@ import { ViewersCard } from './viewers-card.tsx';
 export function SettingsPage() {
   const { t } = useTexts();
   const site = useSite();
-  useEffect(() => {
-    document.title = `${t('nav.settings')} · ${site.name} · Weir`;
-  }, [t, site.name]);
+  usePageTitle(t('nav.settings'), site.name);
   return (
     <>
       <header className="page-head">

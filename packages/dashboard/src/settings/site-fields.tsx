@@ -3,8 +3,10 @@ import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ZoneSelect } from '../sites/zone-select.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
-import { changesOf, formOf, KEPT, LIMITS, type SiteForm } from './site-form.ts';
+import { changesOf, formOf, KEPT, LIMITS, removesRows, type SiteForm } from './site-form.ts';
 
 /** Name, domain, time zone, retention, rate limits and kept URL parameters of a site. */
 export function SiteFields({ siteId }: { readonly siteId: string }) {
@@ -25,6 +27,7 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
   const change = useChange('changeSite', ['readSite', 'listSites', 'overview', 'stats', 'breakdown'], 'readSite');
   // Contains only the fields that the reader has edited. The other fields show the newest answer.
   const [edits, setEdits] = useState<Partial<SiteForm>>({});
+  const [isAsked, setAsked] = useState(false);
   const form = { ...formOf(site), ...edits };
   const edit = (field: keyof SiteForm) => (event: { readonly target: { readonly value: string } }) =>
     setEdits({ ...edits, [field]: event.target.value });
@@ -36,13 +39,7 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
     change.mutate({ path: { site_id: site.site_id }, body: changesOf(site, edits) }, { onSuccess: forget });
   };
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
-    >
+    <Form onSubmit={() => (removesRows(changesOf(site, edits)) ? setAsked(true) : save())}>
       <div className="columns">
         <label>
           {t('site.name')}
@@ -90,6 +87,15 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
           {t('save')}
         </button>
       </div>
-    </form>
+      {isAsked && (
+        <ConfirmDialog
+          title={t('fields.keepConfirm')}
+          text={t('fields.keepText')}
+          action={t('save')}
+          onConfirm={save}
+          onClose={() => setAsked(false)}
+        />
+      )}
+    </Form>
   );
 }

@@ -53,6 +53,11 @@ export function changesOf(site: Answer<'readSite'>, edits: Partial<SiteForm>): S
   };
 }
 
+/** Whether Weir could remove rows after this change. Null means the setting for all sites, which can be shorter than the retention of the site. */
+export function removesRows({ keep }: SiteChange): boolean {
+  return Object.values(keep ?? {}).some((time) => time !== 'forever');
+}
+
 function keyed<Group extends string, Kind extends string>(
   group: Group,
   kinds: readonly Kind[],

@@ -4,6 +4,7 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 
 /** Creates and removes read-only tokens for the reports of a site. A new token is shown until "Done". */
@@ -20,10 +21,9 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
     <section className="card section" aria-labelledby="viewers">
       <h2 id="viewers">{t('viewers.title')}</h2>
       <p className="note">{t('viewers.hint')}</p>
-      <form
+      <Form
         className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           remove.reset();
           const onSuccess = (viewer: Answer<'createViewer'>): void => {
             setMade(viewer);
@@ -39,7 +39,7 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
         <button type="submit" className="button primary" disabled={create.isPending}>
           {t('viewers.create')}
         </button>
-      </form>
+      </Form>
       {error && <Problem error={error} />}
       {made && (
         <div className="new-key" data-testid="new-viewer">
@@ -52,41 +52,38 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
         </div>
       )}
       <QueryAnswer query={viewers} lines={2}>
-        {(list) =>
-          list.length === 0 ? (
-            <p className="note">{t('viewers.none')}</p>
-          ) : (
-            <DataTable
-              label={t('viewers.title')}
-              testId="viewers"
-              rows={list}
-              keyOf={({ viewer_id }) => viewer_id}
-              columns={[
-                { title: t('viewers.name'), kind: 'name', fit: 'long', cell: (viewer) => viewer.name },
-                { title: t('viewers.prefix'), cell: (viewer) => <code>{viewer.prefix}</code> },
-                {
-                  title: t('lastUsed'),
-                  cell: (viewer) =>
-                    viewer.last_used_at === null ? t('never') : time(viewer.last_used_at, undefined, 'full'),
-                },
-                {
-                  cell: (viewer) => (
-                    <RowButton
-                      isDanger
-                      text={t('remove')}
-                      label={t('removeName', { name: viewer.name })}
-                      onClick={() => {
-                        create.reset();
-                        if (made?.viewer_id === viewer.viewer_id) setMade(undefined);
-                        remove.mutate({ path: { ...path, viewer_id: viewer.viewer_id } });
-                      }}
-                    />
-                  ),
-                },
-              ]}
-            />
-          )
-        }
+        {(list) => (
+          <DataTable
+            label={t('viewers.title')}
+            testId="viewers"
+            rows={list}
+            none={<p className="note">{t('viewers.none')}</p>}
+            keyOf={({ viewer_id }) => viewer_id}
+            columns={[
+              { title: t('viewers.name'), kind: 'name', fit: 'long', cell: (viewer) => viewer.name },
+              { title: t('viewers.prefix'), cell: (viewer) => <code>{viewer.prefix}</code> },
+              {
+                title: t('lastUsed'),
+                cell: (viewer) =>
+                  viewer.last_used_at === null ? t('never') : time(viewer.last_used_at, undefined, 'wholeHour'),
+              },
+              {
+                cell: (viewer) => (
+                  <RowButton
+                    isDanger
+                    text={t('remove')}
+                    label={t('removeName', { name: viewer.name })}
+                    onClick={() => {
+                      create.reset();
+                      if (made?.viewer_id === viewer.viewer_id) setMade(undefined);
+                      remove.mutate({ path: { ...path, viewer_id: viewer.viewer_id } });
+                    }}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
       </QueryAnswer>
     </section>
   );

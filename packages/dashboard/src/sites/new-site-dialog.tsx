@@ -5,6 +5,7 @@ import { useChange } from '../api/use-admin.ts';
 import { navigate, pathTo } from '../app/location.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Form } from '../ui/form.tsx';
 import { Problem } from '../ui/states.tsx';
 import { ZoneSelect } from './zone-select.tsx';
 
@@ -29,13 +30,7 @@ export function NewSiteDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog title={t('site.add')} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
+      <Form onSubmit={submit}>
         <label>
           {t('site.domain')}
           <input
@@ -61,7 +56,7 @@ export function NewSiteDialog({ onClose }: { readonly onClose: () => void }) {
             {t('site.add')}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

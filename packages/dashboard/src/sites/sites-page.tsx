@@ -1,11 +1,14 @@
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
 import { pathTo } from '../app/location.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Change } from '../overview/metric-tiles.tsx';
+import { shareAhead } from '../overview/unfinished.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Pager } from '../ui/pager.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { CrowdedSites } from './crowded-sites.tsx';
 import { NewSiteDialog } from './new-site-dialog.tsx';
@@ -25,26 +28,19 @@ export function SitesPage() {
     refresh: true,
     keep: true,
   });
-  useEffect(() => {
-    document.title = `${t('nav.sites')} · Weir`;
-  }, [t]);
+  usePageTitle(t('nav.sites'));
   return (
     <>
       <header className="page-head">
         <h1>{t('nav.sites')}</h1>
-        <label className="search">
-          <Icon name="search" size={16} />
-          <span className="visually-hidden">{t('site.search')}</span>
-          <input
-            type="search"
-            placeholder={t('site.search')}
-            value={search}
-            onChange={(event) => {
-              setPage(1);
-              setSearch(event.target.value);
-            }}
-          />
-        </label>
+        <SearchField
+          label={t('site.search')}
+          value={search}
+          onSearch={(text) => {
+            setPage(1);
+            setSearch(text);
+          }}
+        />
         <button type="button" className="button primary" onClick={() => setNew(true)}>
           <Icon name="plus" size={16} /> {t('site.add')}
         </button>
@@ -72,7 +68,12 @@ export function SitesPage() {
                     <Sparkline values={site.series} />
                     <span className="site-card-numbers">
                       <b>{number(site.totals.visitors)}</b> {t('visitors.week')}
-                      <Change name="visitors" now={site.totals.visitors} before={site.before.visitors} />
+                      <Change
+                        name="visitors"
+                        now={site.totals.visitors}
+                        before={site.before.visitors}
+                        ahead={shareAhead(data.periods.find(({ timezone }) => timezone === site.timezone))}
+                      />
                     </span>
                     <span className="now">
                       {site.last_5_minutes.visitors > 0 && <i className="pulse" aria-hidden="true" />}

@@ -1,4 +1,4 @@
-import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, closeCompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { type SQLNamespace, sql } from '@codemirror/lang-sql';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
@@ -60,7 +60,8 @@ export function SqlEditor({ label, chosen, schema, onChange, onRun }: Props) {
     const host = box.current;
     if (host === null) return;
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-    const run = (): boolean => {
+    const run = (target: EditorView): boolean => {
+      closeCompletion(target);
       calls.current.onRun();
       return true;
     };

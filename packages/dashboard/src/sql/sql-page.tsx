@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { callAdmin } from '../api/call-admin.ts';
 import { useChange } from '../api/use-admin.ts';
+import { usePageTitle } from '../app/page-title.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { saveCsv } from '../reports/download-csv.ts';
 import { readStatement } from '../reports/statement-text.ts';
@@ -31,9 +32,7 @@ export function SqlPage() {
   const run = useChange('sql');
   const running = useRef<AbortController>(undefined);
   const schema = useSchema();
-  useEffect(() => {
-    document.title = `${t('nav.sql')} · Weir`;
-  }, [t]);
+  usePageTitle(t('nav.sql'));
   useEffect(() => () => running.current?.abort(), []);
   const start = () => {
     // The keys of the editor also call this function while a statement runs.

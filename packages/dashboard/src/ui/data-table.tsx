@@ -8,8 +8,8 @@ interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** `name`: the heading of the row. `number`: aligned right. Default: text. */
   readonly kind?: 'name' | 'number';
-  /** `long`: a long value is cut, and does not make the table wider. `whole`: a value stays on one line. */
-  readonly fit?: 'long' | 'whole';
+  /** `long`: a long value is cut, and does not make the table wider. `whole`: a value stays on one line. `sentence`: a value needs few lines. */
+  readonly fit?: 'long' | 'whole' | 'sentence';
   /** The text that appears when the pointer is on the cell. */
   readonly hint?: (row: Row) => string;
 }
@@ -21,13 +21,16 @@ interface Props<Row> {
   readonly keyOf: (row: Row) => string;
   readonly columns: readonly Column<Row>[];
   readonly testId?: string;
+  /** Shown instead of the table if there are no rows. */
+  readonly none?: ReactNode;
   /** True while the rows are the answer to the previous parameters. */
   readonly isOld?: boolean;
 }
 
 /** A table with one row for each item of a list. It scrolls sideways if it is wider than the page. */
-export function DataTable<Row>({ label, rows, keyOf, columns, testId, isOld = false }: Props<Row>) {
+export function DataTable<Row>({ label, rows, keyOf, columns, testId, none, isOld = false }: Props<Row>) {
   const { t } = useTexts();
+  if (rows.length === 0 && none !== undefined) return none;
   return (
     <ScrollBox label={label}>
       <table className={isOld ? 'table old' : 'table'} data-testid={testId}>

@@ -1,5 +1,5 @@
 import * as Ariakit from '@ariakit/react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from './icon.tsx';
 
@@ -10,9 +10,23 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A modal dialog. It is open while it is rendered. Escape, the backdrop and the button close it. */
+/** Fields at the beginning of a dialog. A field below a long text would scroll the text out of sight. */
+const FIRST_FIELD = 'form > :first-child :is(input, select), input[type=search]';
+
+/**
+ * A modal dialog. It is open while it is rendered. Escape, the backdrop and the button close it. If the dialog begins with a field, the field has
+ * the focus at first.
+ */
 export function Dialog({ title, wide = false, onClose, children }: Props) {
   const { t } = useTexts();
+  const body = useRef<HTMLDivElement>(null);
+  const [opener] = useState(menuButton);
+  // The same object in each rendering, because another one would move the focus again. A getter, because the field does not exist yet.
+  const [firstField] = useState(() => ({
+    get current() {
+      return body.current?.querySelector<HTMLElement>(FIRST_FIELD) ?? null;
+    },
+  }));
   return (
     <Ariakit.Dialog
       open
@@ -20,6 +34,8 @@ export function Dialog({ title, wide = false, onClose, children }: Props) {
       className={wide ? 'dialog wide' : 'dialog'}
       backdrop={<div className="backdrop" />}
       preventBodyScroll={false}
+      initialFocus={firstField}
+      finalFocus={opener}
     >
       <header className="dialog-head">
         <Ariakit.DialogHeading className="dialog-title">{title}</Ariakit.DialogHeading>
@@ -27,9 +43,17 @@ export function Dialog({ title, wide = false, onClose, children }: Props) {
           <Icon name="close" />
         </Ariakit.DialogDismiss>
       </header>
-      <div className="dialog-body">{children}</div>
+      <div className="dialog-body" ref={body}>
+        {children}
+      </div>
     </Ariakit.Dialog>
   );
+}
+
+/** The button of the menu whose entry opened the dialog. The entry goes away, so it cannot get the focus back. */
+function menuButton(): HTMLElement | null {
+  const menu = document.activeElement?.closest('[role=menu]');
+  return document.getElementById(menu?.getAttribute('aria-labelledby') ?? '');
 }
 
 interface ConfirmProps {

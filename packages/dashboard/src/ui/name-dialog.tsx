@@ -3,6 +3,7 @@ import type { CallInput, OperationId } from '../api/call-admin.ts';
 import { useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Dialog } from './dialog.tsx';
+import { Form } from './form.tsx';
 import { Problem } from './states.tsx';
 
 const NAME_CHARS_MAX = 255;
@@ -33,13 +34,7 @@ export function NameDialog<Id extends OperationId>({
   const [name, setName] = useState('');
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate(input(name.trim()), { onSuccess: onClose });
-        }}
-      >
+      <Form onSubmit={() => change.mutate(input(name.trim()), { onSuccess: onClose })}>
         <label>
           {label}
           <input required maxLength={NAME_CHARS_MAX} value={name} onChange={(event) => setName(event.target.value)} />
@@ -50,7 +45,7 @@ export function NameDialog<Id extends OperationId>({
             {t('save')}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

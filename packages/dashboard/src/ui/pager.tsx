@@ -7,16 +7,19 @@ interface Props {
   readonly page: number;
   readonly hasMore: boolean;
   readonly onPage: (page: number) => void;
+  /** The texts of the buttons. */
+  readonly previous?: string;
+  readonly next?: string;
 }
 
 /** Buttons to the previous and the next page of a list. Nothing is shown if the list has one page. */
-export function Pager({ page, hasMore, onPage }: Props) {
+export function Pager({ page, hasMore, onPage, previous, next }: Props) {
   const { t } = useTexts();
   if (page === 1 && !hasMore) return null;
   return (
     <div className="pager">
       <button type="button" className="button small" disabled={page === 1} onClick={() => onPage(page - 1)}>
-        {t('pager.previous')}
+        {previous ?? t('pager.previous')}
       </button>
       <span>{t('pager.page', { page })}</span>
       <button
@@ -25,7 +28,7 @@ export function Pager({ page, hasMore, onPage }: Props) {
         disabled={!hasMore || page >= PAGES_MAX}
         onClick={() => onPage(page + 1)}
       >
-        {t('pager.next')}
+        {next ?? t('pager.next')}
       </button>
     </div>
   );

@@ -18,13 +18,22 @@ export function useProblemText(): (error: Error) => string {
   };
 }
 
-export function Problem({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
+interface ProblemProps {
+  readonly error: Error;
+  readonly onRetry?: () => void;
+  /** A further sentence. */
+  readonly children?: ReactNode;
+}
+
+export function Problem({ error, onRetry, children }: ProblemProps) {
   const { t } = useTexts();
   const text = useProblemText();
   return (
     <div className="problem" role="alert">
       <Icon name="warning" />
-      <span>{text(error)}</span>
+      <span>
+        {text(error)} {children}
+      </span>
       {onRetry && (
         <button type="button" className="button small" onClick={onRetry}>
           {t('retry')}

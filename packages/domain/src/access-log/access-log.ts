@@ -48,8 +48,8 @@ export interface AccessLogOptions {
 /** The maximum length of a line. Longer lines count as bad lines. */
 export const ACCESS_LOG_LINE_CHARS_MAX = 65_536;
 /** Longer texts of a hit are cut to these lengths, like those of a collect hit (docs/api.md, POST /api/collect). */
-export const HIT_URL_CHARS_MAX = 4096;
-export const HIT_USER_AGENT_CHARS_MAX = 1024;
+const HIT_URL_CHARS_MAX = 4096;
+const HIT_USER_AGENT_CHARS_MAX = 1024;
 /** The end of the range of valid times (docs/api.md): from 1970-01-01 up to, not including, 2100-01-01. */
 const TIMESTAMP_END_MS = Date.UTC(2100, 0, 1);
 

@@ -42,6 +42,9 @@ export const ACCESS_LOG_JSON_FIELDS = {
 export function readJsonLine(line: string): AccessLogEntry | string {
   const object = parseObject(line);
   if (object === undefined) return 'not a JSON object';
+  // Such a row has a URL and a time, so it would be imported as a second pageview.
+  if ('event_id' in object && 'raw_offset' in object)
+    return 'a row of weir export events, not of an access log: only a dump of weir export everything can be imported';
   const request = readRequest(textOf(object, 'request'));
   const target = textOf(object, 'target') || request.target;
   if (target === '') return `no target: none of ${ACCESS_LOG_JSON_FIELDS.target.join(', ')}, request`;

@@ -114,7 +114,11 @@ function clashIn(object: JsonObject): string | undefined {
   for (const [at, { path, order }] of leaves.entries()) {
     const next = leaves[at + 1];
     if (next !== undefined && (next.order === order || next.order.startsWith(`${order}\0`))) {
-      return `must not store two values under one path: a dot in a key is a step into an object, so ${shown(path)} and ${shown(next.path)} clash`;
+      const clash =
+        path === next.path
+          ? `two values have the path ${shown(path)}`
+          : `the paths ${shown(path)} and ${shown(next.path)} clash`;
+      return `must not store two values under one path: a dot in a key is a step into an object ({"a.b":1} and {"a":{"b":1}} are the same), so ${clash}`;
     }
   }
   for (const one of inner) {

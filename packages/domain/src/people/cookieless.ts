@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { normalizeIp, visitorNetwork } from '../net/ip-address.ts';
 
-export const COOKIELESS_PREFIX = 'c_';
+const COOKIELESS_PREFIX = 'c_';
 const ID_HEX_CHARS = 32;
 
 /** The values from which, together with a salt, the ID of a cookieless visitor is computed (docs/api.md, Cookieless mode). */

@@ -12,6 +12,7 @@ const domain = {
   type: 'string',
   maxLength: 253,
   pattern: '^[\\p{L}\\p{N}]([\\p{L}\\p{N}.-]*[\\p{L}\\p{N}])?$',
+  'x-rule': 'a host name such as example.com, without https:// and without a path',
 } as const;
 export const time = { type: 'string', minLength: 1, maxLength: 64 } as const;
 const timezone = time;
@@ -39,7 +40,11 @@ export const IDENTITY_VERIFICATION_CHANGE = {
   additionalProperties: false,
 } as const;
 
-const keptFor = { type: ['string', 'null'], pattern: KEEP_PATTERN } as const;
+const keptFor = {
+  type: ['string', 'null'],
+  pattern: KEEP_PATTERN,
+  'x-rule': 'a number of days or years, such as 400d or 2y, or forever',
+} as const;
 export const KEEP = {
   description:
     'For how long the tables keep rows: 400d, 2y (a year has 365 days) or forever. Null: KEEP_EVENTS, KEEP_PROFILES, KEEP_ROLLUPS. rollups must not be shorter than events.',

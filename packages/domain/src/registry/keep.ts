@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const DAYS_OF = { d: 1, y: 365 } as const;
 
 /** The number of days of a time such as `400d` or `2y`. Undefined if the rows are kept forever. */
-export function keepDays(text: string): number | undefined {
+function keepDays(text: string): number | undefined {
   if (!new RegExp(KEEP_PATTERN).test(text)) throw new RangeError(`not a time to keep rows: ${text}`);
   if (text === 'forever') return undefined;
   return Number(text.slice(0, -1)) * DAYS_OF[text.at(-1) as keyof typeof DAYS_OF];

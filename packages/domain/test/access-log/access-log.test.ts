@@ -201,6 +201,15 @@ describe('JSON lines', () => {
   test.each(['{', '[]', '{"time":1}', '{"url":"/x"}', '{"url":"ftp://x/","time":1}'])('%s is a bad line', (line) => {
     expect(read(line, 'json').kind).toBe('bad');
   });
+
+  test('a row of weir export events is a bad line, so that its event is not stored a second time', () => {
+    const row = { event_id: 'e', timestamp: '2026-05-17T10:05:03Z', url: 'https://example.com/', raw_offset: 7 };
+    expect(read(JSON.stringify(row))).toEqual({
+      kind: 'bad',
+      reason:
+        'a row of weir export events, not of an access log: only a dump of weir export everything can be imported',
+    });
+  });
   test.each([
     ['h.example:8443', 'h.example'],
     ['H.example.', 'h.example'],

@@ -11,7 +11,7 @@ export type ChangeRecord = (record: StoredRecord) => StoredRecord;
  * The folder of the markers: one empty object for each segment (file of the archive) that was rewritten. The name of a marker contains the UTC
  * day on which the segment was first stored.
  */
-export const REWRITTEN_PREFIX = 'rewritten/';
+const REWRITTEN_PREFIX = 'rewritten/';
 const DAY_CHARS = 10;
 
 /**

@@ -1,27 +1,21 @@
 import { existsSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { parseNetwork } from '@weir/domain/net/network';
 import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import { KEEP_PATTERN, type Keep, keepProblem } from '@weir/domain/registry/keep';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
+import { type HttpConfig, readHttpConfig } from './http-config.ts';
 import { readPublicUrl } from './public-url-config.ts';
 import { readS3Settings, type S3Settings } from './s3-config.ts';
 
 /** All settings. Each is an environment variable, described in docs/operations.md. `loadConfig` reads them once, at startup. */
-export interface Config {
-  readonly host: string;
+export interface Config extends HttpConfig {
   readonly port: number;
   /** The address under which browsers and servers reach the gateway, such as `https://events.example.com`. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** If it is undefined, a token is created at the first start and stored in the data folder. */
   readonly adminToken: string | undefined;
-  readonly trustedProxies: readonly string[] | number;
-  /** The header with the client IP, in lower case. If it is undefined, Weir reads `X-Forwarded-For`, or else `Forwarded` (find-client-ip.ts). */
-  readonly clientIpHeader: string | undefined;
-  readonly collectPaths: readonly string[];
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
   /** The file with the geo data. If it is undefined, Weir uses the bundled DB-IP data. */
   readonly geoipDatabase: string | undefined;
@@ -100,11 +94,6 @@ const PARTITIONS_KAFKA = 12;
  */
 const LINGER_EMBEDDED_MS = 250;
 const LINGER_KAFKA_MS = 1000;
-const TAKEN_PATHS =
-  /^\/(api\/(admin(\/.*)?|v1\/events(\/.*)?|identify|collect)|healthz|readyz|metrics|openapi\.json|weir[.\w-]*\.m?js|dashboard(\/.*)?|demo(\/.*)?)\/?$/;
-
-/** The last label must not consist of digits: that would be an invalid IP address. */
-const HOST_NAME = /^(?=.{1,253}$)([a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/i;
 
 /** The error for invalid settings. Its message contains all problems, one on each line. */
 export class ConfigError extends Error {
@@ -126,7 +115,7 @@ export function loadConfig(
   namedRoles: readonly string[] = [],
 ): Config {
   const reader = createEnvReader(env);
-  const { text, whole, list } = reader;
+  const { text, whole } = reader;
 
   const logLevel = reader.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info';
 
@@ -135,40 +124,7 @@ export function loadConfig(
     reader.problem('WEIR_ADMIN_TOKEN must be 16 to 256 visible ASCII characters');
   }
 
-  const host = text('HOST') ?? '127.0.0.1';
-  if (isIP(host) === 0 && !HOST_NAME.test(host)) {
-    reader.problem(`HOST must be an IP address or a host name of this machine, not "${host}"`);
-  }
-
-  const collectPaths = list('COLLECT_PATHS');
-  for (const path of collectPaths) {
-    if (!/^\/[A-Za-z0-9/_.~-]{1,200}$/.test(path) || TAKEN_PATHS.test(path)) {
-      reader.problem(
-        `COLLECT_PATHS must contain absolute paths that Weir does not use itself, such as /t/hit, not "${path}"`,
-      );
-    }
-  }
-
-  const trusted = list('TRUSTED_PROXIES');
-  const hops = trusted.length === 1 && /^\d+$/.test(trusted[0] ?? '') ? Number(trusted[0]) : undefined;
-  if (hops === undefined) {
-    for (const proxy of trusted) {
-      if (parseNetwork(proxy) === undefined)
-        reader.problem(`TRUSTED_PROXIES: "${proxy}" is not an address, a CIDR or a hop count`);
-    }
-  } else if (hops > 32) {
-    reader.problem('TRUSTED_PROXIES as a hop count must be at most 32');
-  }
-
-  const clientIpHeader = text('CLIENT_IP_HEADER')?.toLowerCase();
-  if (clientIpHeader !== undefined) {
-    if (!/^[a-z0-9-]{1,64}$/.test(clientIpHeader)) {
-      reader.problem('CLIENT_IP_HEADER must be the name of a header, such as CF-Connecting-IP');
-    }
-    if (trusted.length === 0 || hops === 0) {
-      reader.problem('CLIENT_IP_HEADER needs TRUSTED_PROXIES: the header is only read from trusted proxies');
-    }
-  }
+  const http = readHttpConfig(reader);
 
   const geoipDatabase = text('GEOIP_DATABASE');
   if (geoipDatabase !== undefined && !existsSync(geoipDatabase)) {
@@ -177,14 +133,11 @@ export function loadConfig(
 
   const engines = readEngineConfig(reader);
   const config: Config = {
-    host,
+    ...http,
     port: whole('PORT', 8080, 0, 65_535),
     publicUrl: readPublicUrl(reader),
     dataDir: resolve(text('WEIR_DATA_DIR') ?? './data'),
     adminToken,
-    trustedProxies: hops ?? trusted,
-    clientIpHeader,
-    collectPaths,
     rateLimits: {
       collect: whole('RATE_LIMIT_COLLECT', 600, 1, 1_000_000_000),
       events: whole('RATE_LIMIT_EVENTS', 1200, 1, 1_000_000_000),

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
+import { pauseUnlessAborted } from '../abortable.ts';
 
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 5_000;
@@ -26,10 +26,4 @@ export function describeError(error: unknown): { readonly code: string; readonly
   if (error instanceof DependencyError) return { code: error.code, message: `${error.code}: ${error.message}` };
   if (error instanceof Error) return { code: 'bug', message: `${error.name}: ${error.message}` };
   return { code: 'bug', message: String(error) };
-}
-
-/** Resolves after this time, or when the signal aborts. */
-export async function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  // The pause rejects only when the signal aborts.
-  await pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { checkErasedList, type ErasedList, readErasedList } from '@weir/backup/erased-list';
 import { restoreBackup, verifyBackup } from '@weir/backup/restore-backup';
 import { listSnapshots, type Snapshot, timeOfSnapshot } from '@weir/backup/snapshot';
 import { isDependencyError } from '@weir/domain/errors';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import type { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
@@ -58,7 +58,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       let view = await admin.call<BackupView>('POST', '/backups', { to, ...(keep === undefined ? {} : { keep }) });
       await withProgress(io, async (report) => {
         while (view.state === 'running') {
-          await pause(POLL_EVERY_MS, undefined, { signal: interrupted }).catch(() => undefined);
+          await pauseUnlessAborted(POLL_EVERY_MS, interrupted);
           if (interrupted.aborted) {
             throw new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
           }

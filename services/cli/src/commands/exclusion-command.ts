@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../command-context.ts';
-import { print, table } from '../output.ts';
+import { print } from '../output.ts';
+import { addListCommand, addRemoveCommand } from '../site-lists.ts';
 
 interface RuleView {
   readonly rule_id: string;
@@ -29,7 +30,8 @@ interface TestView {
   readonly rule: Pick<RuleView, 'rule_id' | 'type' | 'value'> | null;
 }
 
-export function addExclusionCommands(program: Command, { io, client }: CommandContext): void {
+export function addExclusionCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
   const exclusion = groupOf(
     program,
     'exclusion',
@@ -53,27 +55,16 @@ export function addExclusionCommands(program: Command, { io, client }: CommandCo
       print(io, json, rule, ({ rule_id }) => `added ${rule_id}; in force within 1 second`);
     });
 
-  withExamples(
-    exclusion.command('list').description('list the rules and the number of hits that each one dropped'),
-    'weir exclusion list --site shop',
-  )
-    .addOption(siteOption())
-    .action(async ({ json, site }: RuleOptions) => {
-      print(io, json, await client().call<RuleView[]>('GET', sitePath(site, 'exclusions')), (rules) =>
-        table(
-          ['rule_id', 'type', 'value', 'created_at', 'dropped', 'last_dropped_at'],
-          rules.map((rule) => [
-            rule.rule_id,
-            rule.type,
-            rule.value,
-            rule.created_at,
-            rule.dropped ?? 'unknown',
-            rule.last_dropped_at ?? 'never',
-          ]),
-          'no rules',
-        ),
-      );
-    });
+  addListCommand<RuleView>(exclusion, context, {
+    path: 'exclusions',
+    description: 'list the rules and the number of hits that each one dropped',
+    row: ({ rule_id, type, value, created_at, dropped, last_dropped_at }) => ({
+      ...{ rule_id, type, value, created_at },
+      dropped: dropped ?? 'unknown',
+      last_dropped_at: last_dropped_at ?? 'never',
+    }),
+    none: 'no rules',
+  });
 
   withExamples(
     exclusion.command('test').description('show which rule would drop a hit; nothing is stored'),
@@ -95,13 +86,5 @@ export function addExclusionCommands(program: Command, { io, client }: CommandCo
       );
     });
 
-  withExamples(
-    exclusion.command('remove <rule_id>').description('remove a rule'),
-    'weir exclusion remove rule_abcdefghijkm --site shop',
-  )
-    .addOption(siteOption())
-    .action(async (ruleId: string, { json, site }: RuleOptions) => {
-      const removed = await client().call<{ rule_id: string }>('DELETE', sitePath(site, 'exclusions', ruleId));
-      print(io, json, removed, ({ rule_id }) => `removed ${rule_id}`);
-    });
+  addRemoveCommand(exclusion, context, { path: 'exclusions', id: 'rule_id', description: 'remove a rule' });
 }

@@ -9,7 +9,7 @@ interface ExportOptions {
   readonly since?: string;
   readonly until?: string;
   readonly filter: readonly string[];
-  readonly format: string;
+  readonly format?: string;
   readonly to?: string;
 }
 
@@ -24,10 +24,10 @@ A file is named FILE.part until it is complete. A name that ends in .gz is compr
 and S3_PATH_STYLE apply; credentials come from the usual places of the AWS SDK.
 
 Examples:
-  $ weir export events --site shop --format parquet --to events.parquet
+  $ weir export events --site shop --to events.parquet
   $ weir export events --site shop --since 2026-11-01 --filter country:is:DE --format csv > november.csv
   $ weir export everything --site shop --to shop.ndjson.gz
-  $ weir export events --site shop --format parquet --to s3://exports/shop/events.parquet
+  $ weir export events --site shop --to s3://exports/shop/events.parquet
   $ weir import shop.ndjson.gz --site shop2
 `;
 
@@ -45,18 +45,28 @@ export function addExportCommand(program: Command, { io, client }: CommandContex
       (text, earlier: string[]) => [...earlier, text],
       [],
     )
-    .addOption(new Option('--format <format>', 'the format of the file').choices(EXPORT_FORMATS).default('ndjson'))
+    .addOption(
+      new Option('--format <format>', 'default: the ending of the name in --to, otherwise ndjson').choices(
+        EXPORT_FORMATS,
+      ),
+    )
     .option('--to <file>', 'a file or s3://bucket/name; default: standard output')
     .addHelpText('after', NOTES)
-    .action(async (kind: string, { site, to, ...options }: ExportOptions) => {
+    .action(async (kind: string, { site, to, format = formatOf(to), ...options }: ExportOptions) => {
       const admin = client();
-      const path = `${sitePath(site, 'export', kind)}?${exportQuery(options)}`;
+      const path = `${sitePath(site, 'export', kind)}?${exportQuery({ ...options, format })}`;
       const summary = await exportFile(io, admin, { path, to, interrupted: io.interruption() });
       io.stderr.write(humanSummary(summary));
     });
 }
 
-function exportQuery({ since, until, format, filter }: Omit<ExportOptions, 'site' | 'to'>): string {
+function formatOf(name = ''): string {
+  return EXPORT_FORMATS.find((format) => name.replace(/\.gz$/, '').endsWith(`.${format}`)) ?? 'ndjson';
+}
+
+type Asked = Pick<ExportOptions, 'since' | 'until' | 'filter'> & { readonly format: string };
+
+function exportQuery({ since, until, format, filter }: Asked): string {
   const query = new URLSearchParams({ format, ...(since && { since }), ...(until && { until }) });
   for (const text of filter) query.append('filter', text);
   return query.toString();

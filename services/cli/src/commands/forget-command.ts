@@ -3,7 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
-import { type CommandContext, siteOption, sitePath, withExamples } from '../command-context.ts';
+import {
+  type CommandContext,
+  confirmRemoval,
+  siteOption,
+  sitePath,
+  withExamples,
+  yesOption,
+} from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
 import { patientCall } from '../patient-call.ts';
@@ -16,6 +23,7 @@ interface ForgetOptions {
   readonly visitorFile?: string;
   readonly userFile?: string;
   readonly all?: boolean;
+  readonly yes?: boolean;
 }
 
 interface ErasureView {
@@ -67,6 +75,7 @@ export function addForgetCommand(program: Command, { io, client }: CommandContex
     .option('--visitor-file <file>', 'visitors, one per line')
     .option('--user-file <file>', 'users, one per line')
     .option('--all', 'erase all records that the site has so far')
+    .addOption(yesOption())
     .option('--receipt <erasure_id>', 'follow an erasure, and show its receipt')
     .option('--list', 'list all erasures; with --json, as salted hashes for weir backup restore --erased')
     .addHelpText('after', NOTES)
@@ -76,19 +85,20 @@ export function addForgetCommand(program: Command, { io, client }: CommandContex
         print(io, options.json, await admin.call<ErasedListView>('GET', '/tombstones'), erasedList);
         return;
       }
-      const begun = options.receipt ?? (await begin(admin, options)).erasure_id;
+      const begun = options.receipt ?? (await begin(io, admin, options)).erasure_id;
       print(io, options.json, await follow(io, admin, begun), receipt);
     });
 }
 
-function begin(admin: AdminClient, options: ForgetOptions): Promise<ErasureView> {
-  const { site, visitor = [], user = [], visitorFile, userFile, all } = options;
+async function begin(io: CliIo, admin: AdminClient, options: ForgetOptions): Promise<ErasureView> {
+  const { site, visitor = [], user = [], visitorFile, userFile, all, yes } = options;
   const visitors = [...visitor, ...linesOf(visitorFile)];
   const users = [...user, ...linesOf(userFile)];
   if (site === undefined) throw new CliError('name the site: --site <site_id>', EXIT.usage);
   if (all !== true && visitors.length + users.length === 0) {
     throw new CliError('name visitors or users, or give --all: see weir forget --help', EXIT.usage);
   }
+  if (all === true) await confirmRemoval(io, site, `This erases all records that ${site} has so far.`, yes);
   return admin.call<ErasureView>('POST', sitePath(site, 'erasures'), { visitors, users, ...(all && { all }) });
 }
 

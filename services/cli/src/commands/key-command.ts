@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../command-context.ts';
-import { fields, print, table } from '../output.ts';
+import { fields, print } from '../output.ts';
+import { addListCommand, addRemoveCommand } from '../site-lists.ts';
 
 interface KeyView {
   readonly key_id: string;
@@ -21,7 +22,8 @@ interface KeyOptions {
 
 const BOTH_SCOPES = ['events:write', 'identify:write'];
 
-export function addKeyCommands(program: Command, { io, client }: CommandContext): void {
+export function addKeyCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
   const key = groupOf(
     program,
     'key',
@@ -50,34 +52,23 @@ export function addKeyCommands(program: Command, { io, client }: CommandContext)
       print(io, json, made, (shown) => `${fields({ ...shown })}\nStore the key now: it cannot be shown again.`);
     });
 
-  withExamples(
-    key.command('list').description('list the keys, without their secret values'),
-    'weir key list --site shop',
-  )
-    .addOption(siteOption())
-    .action(async ({ json, site }: KeyOptions) => {
-      print(io, json, await client().call<KeyView[]>('GET', sitePath(site, 'keys')), (keys) =>
-        table(
-          ['key_id', 'name', 'scopes', 'created_at', 'last_used_at'],
-          keys.map((row) => [
-            row.key_id,
-            row.name,
-            row.legacy_identify ? 'legacy identify' : row.scopes.join(' '),
-            row.created_at,
-            row.last_used_at ?? 'never',
-          ]),
-          'no keys yet: weir key add --site <site_id> --name <name>',
-        ),
-      );
-    });
+  addListCommand<KeyView>(key, context, {
+    path: 'keys',
+    description: 'list the keys, without their secret values',
+    row: (row) => ({
+      key_id: row.key_id,
+      name: row.name,
+      scopes: row.legacy_identify ? 'legacy identify' : row.scopes.join(' '),
+      created_at: row.created_at,
+      last_used_at: row.last_used_at ?? 'never',
+    }),
+    none: 'no keys yet: weir key add --site <site_id> --name <name>',
+  });
 
-  withExamples(
-    key.command('revoke <key_id>').description('revoke a key: requests with it get 401 within 1 second'),
-    'weir key revoke key_abcdefghijkm --site shop',
-  )
-    .addOption(siteOption())
-    .action(async (keyId: string, { json, site }: KeyOptions) => {
-      const revoked = await client().call<{ key_id: string }>('DELETE', sitePath(site, 'keys', keyId));
-      print(io, json, revoked, ({ key_id }) => `revoked ${key_id}`);
-    });
+  addRemoveCommand(key, context, {
+    path: 'keys',
+    id: 'key_id',
+    description: 'revoke a key: requests with it get 401 within 1 second',
+    verb: 'revoke',
+  });
 }

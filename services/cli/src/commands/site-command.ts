@@ -1,6 +1,6 @@
 import { KEEP_PATTERN } from '@weir/domain/registry/keep';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CommandContext, groupOf, sitePath, withExamples } from '../command-context.ts';
+import { type CommandContext, confirmRemoval, groupOf, sitePath, withExamples, yesOption } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
 
@@ -43,10 +43,12 @@ interface SiteOptions {
   readonly keepRollups?: string;
   readonly identitySignature?: 'required' | 'optional';
   readonly remove?: boolean;
+  readonly yes?: boolean;
 }
 
 const QUERY_ALLOW = 'query parameters that stored URLs keep: names separated by commas, "none", or "all"';
 const KEPT_FOR = 'remove events, payments and dead letters after this time: 400d, 2y, forever, or default';
+const KEEP_NOTES = `A shorter --keep time removes the older rows within minutes. This cannot be undone: make a backup first (weir backup create).`;
 const show = (site: SiteView): string => fields({ ...site });
 
 export function addSiteCommands(program: Command, context: CommandContext): void {
@@ -101,8 +103,8 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     'weir site set shop --keep-events 400d --keep-profiles 2y --keep-rollups 5y',
     'weir site set shop --identity-signature required',
   )
-    .option('--name <name>')
-    .option('--domain <domain>')
+    .option('--name <name>', 'name of the site in lists and in the dashboard')
+    .option('--domain <domain>', 'domain of the site, such as example.com')
     .option('--timezone <zone>', 'an IANA time zone')
     .option('--query-allow <names>', QUERY_ALLOW, readQueryAllow)
     .option('--keep-events <time>', KEPT_FOR, readKeep)
@@ -117,9 +119,15 @@ export function addSiteCommands(program: Command, context: CommandContext): void
         'required: identifies from browsers without a valid signature are dropped',
       ).choices(['required', 'optional']),
     )
+    .addOption(yesOption())
+    .addHelpText('after', KEEP_NOTES)
     .action(async (siteId: string, options: SiteOptions) => {
       const change = changeOf(options);
       if (Object.keys(change).length === 0) throw new CliError('no change given: see weir site set --help', EXIT.usage);
+      if ([options.keepEvents, options.keepProfiles, options.keepRollups].some(isLimited)) {
+        const what = `Within minutes, Weir removes the rows of ${siteId} that are older than the new time.`;
+        await confirmRemoval(io, siteId, what, options.yes);
+      }
       print(io, options.json, await client().call<SiteView>('PATCH', sitePath(siteId), change), show);
     });
 
@@ -152,12 +160,15 @@ export function addSiteCommands(program: Command, context: CommandContext): void
       .command('remove <site_id>')
       .description('remove a site with its keys, rules and import ledger, and erase its records'),
     'weir site remove shop',
-  ).action(async (siteId: string, options: SiteOptions) => {
-    const removed = await client().call<RemovedView>('DELETE', sitePath(siteId));
-    const human = ({ site_id, erasure_id }: RemovedView) =>
-      `removed ${site_id}; its records are being erased: weir forget --receipt ${erasure_id}`;
-    print(io, options.json, removed, human);
-  });
+  )
+    .addOption(yesOption())
+    .action(async (siteId: string, options: SiteOptions) => {
+      await confirmRemoval(io, siteId, `This removes ${siteId} and erases all its records.`, options.yes);
+      const removed = await client().call<RemovedView>('DELETE', sitePath(siteId));
+      const human = ({ site_id, erasure_id }: RemovedView) =>
+        `removed ${site_id}; its records are being erased: weir forget --receipt ${erasure_id}`;
+      print(io, options.json, removed, human);
+    });
 }
 
 function changeOf(options: SiteOptions): object {
@@ -193,6 +204,10 @@ function readLimit(text: string): number | 'default' {
   if (text === 'default') return text;
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be an integer of at least 1, or "default".');
   return Number(text);
+}
+
+function isLimited(time: string | undefined): boolean {
+  return time !== undefined && time !== 'forever';
 }
 
 function keepOf(time: string | undefined): string | null | undefined {

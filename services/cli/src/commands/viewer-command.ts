@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../command-context.ts';
-import { fields, print, table } from '../output.ts';
+import { fields, print } from '../output.ts';
+import { addListCommand, addRemoveCommand } from '../site-lists.ts';
 
 interface ViewerView {
   readonly viewer_id: string;
@@ -16,7 +17,8 @@ interface ViewerOptions {
   readonly name: string;
 }
 
-export function addViewerCommands(program: Command, { io, client }: CommandContext): void {
+export function addViewerCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
   const viewer = groupOf(
     program,
     'viewer',
@@ -36,25 +38,18 @@ export function addViewerCommands(program: Command, { io, client }: CommandConte
       print(io, json, made, (shown) => `${fields({ ...shown })}\nStore the token now: it cannot be shown again.`);
     });
 
-  withExamples(viewer.command('list').description('list the viewers, without tokens'), 'weir viewer list --site shop')
-    .addOption(siteOption())
-    .action(async ({ json, site }: ViewerOptions) => {
-      print(io, json, await client().call<ViewerView[]>('GET', sitePath(site, 'viewers')), (viewers) =>
-        table(
-          ['viewer_id', 'name', 'prefix', 'created_at', 'last_used_at'],
-          viewers.map((row) => [row.viewer_id, row.name, row.prefix, row.created_at, row.last_used_at ?? 'never']),
-          'no viewers yet: weir viewer add --site <site_id> --name <name>',
-        ),
-      );
-    });
+  addListCommand<ViewerView>(viewer, context, {
+    path: 'viewers',
+    description: 'list the viewers, without tokens',
+    row: ({ viewer_id, name, prefix, created_at, last_used_at }) => {
+      return { viewer_id, name, prefix, created_at, last_used_at: last_used_at ?? 'never' };
+    },
+    none: 'no viewers yet: weir viewer add --site <site_id> --name <name>',
+  });
 
-  withExamples(
-    viewer.command('remove <viewer_id>').description('remove a viewer: its token gets 401 within 1 second'),
-    'weir viewer remove viewer_abcdefghijkm --site shop',
-  )
-    .addOption(siteOption())
-    .action(async (viewerId: string, { json, site }: ViewerOptions) => {
-      const removed = await client().call<{ viewer_id: string }>('DELETE', sitePath(site, 'viewers', viewerId));
-      print(io, json, removed, ({ viewer_id }) => `removed ${viewer_id}`);
-    });
+  addRemoveCommand(viewer, context, {
+    path: 'viewers',
+    id: 'viewer_id',
+    description: 'remove a viewer: its token gets 401 within 1 second',
+  });
 }

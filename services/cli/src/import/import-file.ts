@@ -9,6 +9,7 @@ import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
 import { chunkRows, dumpRows, dumpTimezone, type RowChunk } from './chunk-rows.ts';
 import { createSendChunk } from './create-send-chunk.ts';
 import { detectLogFormat } from './detect-log-format.ts';
+import { firstOfBadLines } from './first-of-bad-lines.ts';
 import type { LogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
 import { readLogBytes, throwIfInterrupted } from './read-log-bytes.ts';
@@ -57,6 +58,14 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const scan = await scanLog(readLogBytes(log, interrupted));
   const { digest } = scan;
   const format = await formatOf(io, options, site.timezone);
+  // Weir imports the same file only once. So a file that cannot be read in this format must not count as imported.
+  const bad = format === 'weir' ? undefined : await firstOfBadLines(log, { format, domain: site.domain }, interrupted);
+  if (bad !== undefined) {
+    const wanted = format ?? 'combined, common or JSON';
+    throw new CliError(
+      `no line can be read as ${wanted}, so nothing was imported (${bad}): check the file, and --format`,
+    );
+  }
   throwIfInterrupted(interrupted);
   const lines = format === 'weir' ? dumpRows(scan) : scan.lines;
   const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);

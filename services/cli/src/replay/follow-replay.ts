@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { type AdminClient, AdminRefusal } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
@@ -47,7 +47,7 @@ export async function followReplay(
   };
   try {
     for (;;) {
-      await pause(LOOK_EVERY_MS, undefined, { signal: interrupted }).catch(() => undefined);
+      await pauseUnlessAborted(LOOK_EVERY_MS, interrupted);
       if (interrupted.aborted) return 'interrupted';
       const replay = await lookAt(client, say);
       if (replay === 'unavailable') continue;

@@ -81,7 +81,6 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
   async function work({ erasureId, siteId }: Erasure): Promise<void> {
     try {
       await runErasure({ ...deps, signal }, erasureId);
-      failed.delete(erasureId);
       logger.info({ erasure: erasureId, site: siteId }, 'an erasure is complete');
     } catch (error) {
       if (signal.aborted) return;
@@ -94,6 +93,13 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       const code = isDependencyError(error) ? error.code : undefined;
       if (hasFailed) logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');
       await note(erasureId, problem);
+    }
+  }
+
+  /** Forgets the failures of all erasures that are not open any more: this process or another one has completed them. */
+  function forgetFailures(open: readonly Erasure[]): void {
+    for (const erasureId of failed.keys()) {
+      if (!open.some((erasure) => erasure.erasureId === erasureId)) failed.delete(erasureId);
     }
   }
 
@@ -132,6 +138,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     await deps.ready;
     while (!signal.aborted) {
       const open = registry.erasures().filter(({ phase }) => phase !== 'done');
+      forgetFailures(open);
       deps.metrics.failing(open.filter(({ erasureId }) => failed.get(erasureId)?.hasFailed).length);
       const erasure = open.length > 0 ? nextOf(open) : await reopen();
       // All open erasures are checked: each process has its own order (`nextOf`), so another process can be working on any of them.

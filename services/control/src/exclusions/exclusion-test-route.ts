@@ -1,8 +1,8 @@
 import { compileExclusions, type ExclusionSubject, excludedBy } from '@weir/domain/exclusion/exclusion';
 import { normalizeIp } from '@weir/domain/net/ip-address';
 import type { AdminDeps } from '../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../http/admin-reply.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 
 interface TestedHit {
   readonly ip?: string;
@@ -14,10 +14,11 @@ interface TestedHit {
 }
 
 /** Answers which exclusion rule would drop a hit. Nothing is stored or counted. */
-export async function testExclusions(deps: AdminDeps, { params, body }: AdminRequest<TestedHit>): Promise<Reply> {
+export async function testExclusions(
+  deps: AdminDeps,
+  { site: { siteId }, body }: SiteRequest<TestedHit>,
+): Promise<Reply> {
   const { registry, judgeBot, locate } = deps;
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
   if ('problem' in body) return invalid(body.problem);
   const { ip: sentIp = '', path = '', hostname = '', user_agent: userAgent, visitor_id: visitorId = '' } = body.value;
   const ip = normalizeIp(sentIp);

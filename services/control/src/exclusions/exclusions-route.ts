@@ -4,7 +4,8 @@ import type { ExclusionRule, ExclusionType } from '@weir/domain/registry/site';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
+import { createInSite } from '../http/create-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { countRuleDrops, type RuleDrops } from './rule-drops.ts';
 
@@ -20,21 +21,18 @@ interface NewRule {
   readonly value?: string;
 }
 
-export async function listExclusions({ registry, tables }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
+export async function listExclusions(
+  { registry, tables }: AdminDeps,
+  { site: { siteId } }: SiteRequest,
+): Promise<Reply> {
   const rules = registry.exclusions(siteId);
   const drops = rules.length === 0 ? NO_DROPS : await countRuleDrops(tables, siteId);
   return ok(rules.map((rule) => ruleView(rule, drops)));
 }
 
-export function createExclusion(deps: AdminDeps, { params, body }: AdminRequest<NewRule>): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    if (registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const { type, value = '' } = body.value;
+export function createExclusion(deps: AdminDeps, request: AdminRequest<NewRule>): Promise<Reply> {
+  const { registry, randomBytes, clock } = deps;
+  return createInSite(deps, request, async ({ siteId }, { type, value = '' }) => {
     const problem = exclusionValueProblem(type, value);
     if (problem !== undefined) return invalid(problem);
     const spelled = spellRuleValue(type, value);

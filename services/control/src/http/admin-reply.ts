@@ -20,6 +20,9 @@ export const invalid = (message: string): Reply => ({ status: 400, message });
 export const forbidden = (message: string): Reply => ({ status: 403, message });
 export const notFound = (what: string): Reply => ({ status: 404, message: `${what} not found` });
 export const conflict = (message: string): Reply => ({ status: 409, message });
+/** Status 409 because the site already has the maximum number of `things`. */
+export const fullSite = (max: number, things: string): Reply =>
+  conflict(`the site has ${max} ${things}, the most there can be`);
 /** Status 409 for a conflict that ends by itself. The answer has the header Retry-After, because the caller should try again. */
 export const busy = (message: string): Reply => ({ status: 409, message, retryAfterSeconds: 1 });
 export const unavailable = (message: string, retryAfterSeconds = 1): Reply => ({

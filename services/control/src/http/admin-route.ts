@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isDependencyError } from '@weir/domain/errors';
+import type { Site } from '@weir/domain/registry/site';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
 import type { Schema } from '@weir/runtime/http/openapi';
 import { allowedMethods, expressPath, routesByPath, type TableRoute } from '@weir/runtime/http/route-table';
@@ -8,7 +9,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import type { AdminOperation } from '../openapi/admin-operations.ts';
 import type { Answered } from '../reports/report-queue.ts';
 import { type Caller, isAllowed, type Role } from '../sign-in/caller.ts';
-import { type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
+import { notFound, type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
 import { type Checked, compileBody } from './compile-body.ts';
 import { isDeeper } from './nesting.ts';
 import { newTiming, type RequestContext, serverTimingText, signalOf } from './request-context.ts';
@@ -16,7 +17,7 @@ import { type StreamReply, sendStream } from './send-stream.ts';
 
 /** A request of the admin API, after authentication. */
 export interface AdminRequest<Body = object> {
-  /** The parameters of the path. The path `/sites/{site_id}` does not prove that the site exists. */
+  /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
   /** The validated body, or the reason why it is invalid. An empty object if the route has no body. */
   readonly body: Checked<Body>;
@@ -24,6 +25,11 @@ export interface AdminRequest<Body = object> {
   /** Who sent the request. On a route with the role `anyone`, the caller has neither a viewer nor a session. */
   readonly caller: Caller;
   readonly context: RequestContext;
+}
+
+/** A request whose path has `{site_id}`. Its handler is called only if this site exists. Otherwise, the answer is 404. */
+export interface SiteRequest<Body = object> extends AdminRequest<Body> {
+  readonly site: Site;
 }
 
 /** A row of the route table. `path` is relative to /api/admin. */
@@ -38,8 +44,8 @@ export interface AdminRoute extends TableRoute {
   readonly isReport?: true;
   /** For how long equal requests for this report get the same answer, in milliseconds. Default: `SHARED_MS` in report-queue.ts. */
   readonly sharedMs?: number;
-  // A method instead of a function property, so that TypeScript lets each handler name the type of its own body. The schema
-  // validates that type at run time.
+  // A method instead of a function property, so that TypeScript lets each handler name the type of its own body, which the schema validates at run
+  // time, and lets the handlers of paths with `{site_id}` expect a `SiteRequest`.
   handler(deps: AdminDeps, request: AdminRequest): Promise<Reply | StreamReply> | Reply | StreamReply;
 }
 
@@ -102,8 +108,14 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
     const caller = callers.get(http) ?? ANONYMOUS;
     const startedAt = performance.now();
     const signal = signalOf(response);
-    const handle = async (context: RequestContext) =>
-      route.handler(deps, { params, body: check(http.body ?? {}), http, caller, context });
+    const handle = async (context: RequestContext): Promise<Reply | StreamReply> => {
+      const request: AdminRequest = { params, body: check(http.body ?? {}), http, caller, context };
+      if (params.site_id === undefined) return route.handler(deps, request);
+      const site = deps.registry.site(params.site_id);
+      if (site === undefined) return notFound('site');
+      const ofSite: SiteRequest = { ...request, site };
+      return route.handler(deps, ofSite);
+    };
     try {
       const {
         answer: reply,

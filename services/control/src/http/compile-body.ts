@@ -1,8 +1,11 @@
 import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
 
 // Weir needs two defaults of Ajv. Ajv stops at the first error: a hostile body can have 450,000 errors. Ajv does not convert
-// types: "5" is not a number.
-const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+// types: "5" is not a number. `verbose` gives `problemOf` the schema of the field that is wrong.
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true });
+/** What a text with a `pattern` must be. Messages name it instead of the pattern, because site owners read them too. */
+const RULE = 'x-rule';
+ajv.addVocabulary([RULE]);
 
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
@@ -38,7 +41,7 @@ function problemOf(error: ErrorObject | undefined): string {
     case 'pattern':
       // The pattern \S requires a character other than white space: a name that contains only white space counts as missing.
       if (params.pattern === '\\S') return `${path} is required`;
-      return `${path} must match ${String(params.pattern)}`;
+      return `${path} must ${ruleOf(error) ?? `match ${String(params.pattern)}`}`;
     case 'enum':
       return `${path} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
     case 'additionalProperties':
@@ -50,4 +53,9 @@ function problemOf(error: ErrorObject | undefined): string {
     default:
       return `${path === '' ? 'the body' : path} ${error.message ?? 'is invalid'}`;
   }
+}
+
+function ruleOf({ parentSchema }: ErrorObject): string | undefined {
+  const rule: unknown = parentSchema?.[RULE];
+  return rule === undefined ? undefined : `be ${String(rule)}`;
 }

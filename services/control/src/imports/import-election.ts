@@ -27,7 +27,7 @@ export interface ImportElection {
  * check. Its append then arrives in the log at most 12 s after the check began: `FENCE_MS_MAX` (5 s) for the check, 1.7 s for the append (its time
  * limit on Kafka), and `SETTLE_MS` (5 s, append-result.ts).
  */
-export const TERM_SETTLE_MS = 12_000;
+const TERM_SETTLE_MS = 12_000;
 /**
  * If the election does not give a term to a process within this time, the process answers that another process accepts imports. The time begins
  * when the process joins the consumer group, and again when it loses its term.

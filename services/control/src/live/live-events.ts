@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { EventLog, PartitionPosition } from '@weir/ports/event-log';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { logCursor } from '../topics/page-cursor.ts';
 import type { RunInSlot } from '../topics/read-slots.ts';
 import type { LogTopic } from '../topics/shown-topics.ts';
@@ -68,7 +68,7 @@ export async function* liveEvents(deps: LiveDeps, topic: LogTopic, listener: Liv
       yield `${texts.join('')}id: ${eventId(cursor)}\n\n`;
     }
     // The listener may disconnect during the pause. The pause then ends early.
-    if (page?.atEnd !== false) await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+    if (page?.atEnd !== false) await pauseUnlessAborted(POLL_MS, signal);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Checked } from '../http/compile-body.ts';
 import { readParameters } from '../http/query-parameters.ts';
 import type { TopicRecord } from '../topics/topic-record.ts';
 
-export const LIVE_PARAMETERS = ['outcome', 'contains'] as const;
+const LIVE_PARAMETERS = ['outcome', 'contains'] as const;
 export const LIVE_OUTCOMES: readonly Outcome[] = ['row', 'identify', 'duplicate', 'dropped', 'dead'];
 export const CONTAINS_CHARS_MAX = 256;
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { AdminDeps } from '../control-deps.ts';
-import { invalid, notFound, type Reply, unavailable } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { invalid, type Reply, unavailable } from '../http/admin-reply.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 import type { StreamReply } from '../http/send-stream.ts';
 import { readLogCursor } from '../topics/page-cursor.ts';
 import { type LogTopic, TOPICS } from '../topics/shown-topics.ts';
@@ -21,10 +21,8 @@ const ENRICHED = TOPICS.find((topic): topic is LogTopic => topic.name === TOPIC_
  * Sends the records of a site as soon as they are in `events.enriched`, until the listener disconnects or must not read them any more
  * (docs/api.md, Live events).
  */
-export function live(deps: AdminDeps, { params, http, caller, context }: AdminRequest): Reply | StreamReply {
+export function live(deps: AdminDeps, { site: { siteId }, http, caller, context }: SiteRequest): Reply | StreamReply {
   const { eventLog, registry, signIn, runLive, hiddenCursors } = deps;
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
   const request = readLiveRequest(http.originalUrl);
   if ('problem' in request) return invalid(request.problem);
   if (http.method === 'HEAD') return reply(Readable.from([]));

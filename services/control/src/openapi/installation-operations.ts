@@ -1,4 +1,12 @@
-import { jsonResponse, object, type Schema, schemaRef, successBody, text } from '@weir/runtime/http/openapi';
+import {
+  jsonResponse,
+  nullableText,
+  object,
+  type Schema,
+  schemaRef,
+  successBody,
+  text,
+} from '@weir/runtime/http/openapi';
 import { MINUTES_MAX } from '../pipeline/minute-books-route.ts';
 import { AUDITED_DAYS_MAX } from '../routes/audit-reports-route.ts';
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
@@ -33,7 +41,12 @@ const INSTALLATION = object({
       'The disks to which the process with the control role writes. While less than its reserve is free on the disk of the data folder, nothing is accepted. While this is true only for the disk of its folder `clickhouse`, events are accepted, and the embedded ClickHouse refuses inserts.',
   },
   engines: list(object({ engine: text, checked_at: orNull(TIME), drift: list(text) })),
-  archive: orNull(object({ topics: list(object({ topic: text, lag: count })) })),
+  archive: orNull(
+    object({
+      topics: list(object({ topic: text, lag: count, last_error: nullableText, alarm: nullableText })),
+      parquet_problem: { ...nullableText, description: 'Why the export of Parquet files fails or waits.' },
+    }),
+  ),
   imports: { ...list(IMPORT_PROGRESS), description: 'Imports that are not finished, then the newest: at most 20.' },
   replay: orNull(schemaRef('Replay')),
   backup: {

@@ -21,8 +21,8 @@ export interface ParquetDeps {
   readonly registry: Pick<Registry, 'erasures' | 'expiry'>;
   readonly clock: () => number;
   readonly logger: Logger;
-  /** The warnings that this process has logged. Each one is logged once. */
-  readonly warned?: Set<string>;
+  /** Receives the reason why the export waits, if an operator must act. */
+  readonly onWait: (reason: string) => void;
   /** For how long after its day a file is kept. If undefined, no file is deleted. */
   readonly retentionMs: number | undefined;
 }
@@ -47,8 +47,7 @@ export async function exportParquet(
   const last = await readRound(store, await lastRound(store));
   const through = dayOf(clock() - COMPLETE_AFTER_MS - DAY_MS);
   if (last.through > dayOf(clock()))
-    warnOnce(
-      deps,
+    deps.onWait(
       `the export of Parquet files waits until ${last.through} is over, because round ${last.round} has exported this day: check the clock of this machine`,
     );
   if ((last.done && through <= last.through) || isChanging(deps)) return 0;
@@ -63,8 +62,7 @@ export async function exportParquet(
   const logs = await storedLogs(deps.analytics);
   const missing = logsOfRound(before, round).filter((log) => !logs.has(log));
   if (missing.length > 0) {
-    warnOnce(
-      deps,
+    deps.onWait(
       `the export of Parquet files waits: round ${round.round} has begun with rows of the logs ${missing.join(', ')}, which the tables do not have. Restore them from the archive`,
     );
     return 0;
@@ -112,12 +110,6 @@ const keyOf = ({ logId, partition }: ParquetEnd): string => `${logId} ${partitio
 /** Whether there is an expiry, or an erasure that is not done: either can change rows at any time. */
 function isChanging({ registry }: ParquetDeps): boolean {
   return registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase !== 'done');
-}
-
-function warnOnce({ logger, warned }: ParquetDeps, message: string): void {
-  if (warned?.has(message)) return;
-  warned?.add(message);
-  logger.warn({}, message);
 }
 
 function isExpired({ clock, retentionMs }: ParquetDeps, day: string): boolean {

@@ -1,7 +1,7 @@
 import { profileId } from '@weir/domain/people/profile-id';
 import type { AdminDeps } from '../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../http/admin-reply.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 import type { Statement } from '../reports/report-sql.ts';
 import type { ReadableTables } from '../steady-tables.ts';
 import {
@@ -32,10 +32,9 @@ interface PersonRequest {
 type Row = Readonly<Record<string, unknown>>;
 
 /** Answers with the identified users of a site, the most recently seen first. */
-export async function searchPeople(deps: AdminDeps, request: AdminRequest<PeopleSearch>): Promise<Reply> {
-  const { params, body, context } = request;
-  const siteId = params.site_id ?? '';
-  if (deps.registry.site(siteId) === undefined) return notFound('site');
+export async function searchPeople(deps: AdminDeps, request: SiteRequest<PeopleSearch>): Promise<Reply> {
+  const { site, body, context } = request;
+  const { siteId } = site;
   if ('problem' in body) return invalid(body.problem);
   const { search = '', limit = LIMIT_DEFAULT, page = 1 } = body.value;
   const rows = await deps.tables.read(
@@ -46,10 +45,9 @@ export async function searchPeople(deps: AdminDeps, request: AdminRequest<People
 }
 
 /** Answers with the profile, one page of the events with their sessions, and the last payments of one person, the newest first. */
-export async function readTimeline(deps: AdminDeps, request: AdminRequest<PersonRequest>): Promise<Reply> {
-  const { params, body, context } = request;
-  const siteId = params.site_id ?? '';
-  if (deps.registry.site(siteId) === undefined) return notFound('site');
+export async function readTimeline(deps: AdminDeps, request: SiteRequest<PersonRequest>): Promise<Reply> {
+  const { site, body, context } = request;
+  const { siteId } = site;
   if ('problem' in body) return invalid(body.problem);
   const { user_id: userId, visitor_id: visitorId, limit = LIMIT_DEFAULT, page = 1 } = body.value;
   if ((userId === undefined) === (visitorId === undefined)) return invalid('name either visitor_id or user_id');

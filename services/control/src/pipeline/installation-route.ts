@@ -33,13 +33,23 @@ export async function showInstallation(deps: AdminDeps): Promise<Reply> {
   });
 }
 
-/** For each archived topic, how many records are not in the archive yet. Null if Weir does not archive. */
-async function archiveView({ archive, eventLog }: AdminDeps): Promise<object | null> {
+/**
+ * For each archived topic, how many records are not in the archive yet, and the error and the alarm of the archiver. Also the problem of the export of
+ * Parquet files. Null if Weir does not archive.
+ */
+async function archiveView({ archive, eventLog, pipelineStatus, installation }: AdminDeps): Promise<object | null> {
   if (archive === undefined) return null;
+  const archivers = (await pipelineStatus()).filter(({ consumer }) => consumer === GROUP_ARCHIVER);
   const topics = [TOPIC_RAW, TOPIC_ENRICHED].map(async (topic) => {
     const positions = await eventLog.positions(topic, GROUP_ARCHIVER);
     const lags = positions.map(({ first, end, committed }) => end - Math.max(first, committed ?? first));
-    return { topic, lag: lags.reduce((sum, lag) => sum + lag, 0) };
+    const partitions = archivers.find((one) => one.topic === topic)?.partitions ?? [];
+    return {
+      topic,
+      lag: lags.reduce((sum, lag) => sum + lag, 0),
+      last_error: partitions.find(({ lastError }) => lastError !== undefined)?.lastError ?? null,
+      alarm: partitions.find(({ alarm }) => alarm !== undefined)?.alarm ?? null,
+    };
   });
-  return { topics: await Promise.all(topics) };
+  return { topics: await Promise.all(topics), parquet_problem: installation.parquetProblem() ?? null };
 }

@@ -19,8 +19,10 @@ export interface EngineView {
   readonly drift: readonly string[];
 }
 
-/** The disks and the engines of the process with the role control. */
+/** The disks, the engines and the export of Parquet files of the process with the role control. */
 export interface Installation {
   disks(): Promise<readonly DiskView[]>;
   engines(): readonly EngineView[];
+  /** Why the export of Parquet files fails or waits. Undefined if it does neither, or if another process exports. */
+  parquetProblem(): string | undefined;
 }

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Keep } from '@weir/domain/registry/keep';
 import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { describeError } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
 import { randomId } from '../registry/random-id.ts';
@@ -65,7 +65,7 @@ export function startRebuild(deps: RebuildDeps): {
           'rebuild: retrying to find out which migrations are missing',
         );
       }
-      await pause(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+      await pauseUnlessAborted(LOOK_EVERY_MS, closing.signal);
     }
   }
 

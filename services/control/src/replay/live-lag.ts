@@ -5,7 +5,7 @@ import type { EventLog } from '@weir/ports/event-log';
  * The replay waits while live records wait longer than this. A lower limit could stop the replay even without a backlog. On Kafka, a commit can be
  * some seconds late: the writer collects rows for a second, and its partitions insert one after the other.
  */
-export const LIVE_LAG_MAX_MS = 10_000;
+const LIVE_LAG_MAX_MS = 10_000;
 
 /** Returns why the replay must wait: a live consumer has records that have waited too long. Undefined if the replay need not wait. */
 export async function liveLag(eventLog: EventLog, clock: () => number): Promise<string | undefined> {

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import { pendingWish, type Replay, type ReplayRequest, type ReplayState } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
-import { abortable } from '@weir/runtime/abortable';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
 import { createAutomaticSteps } from '../rebuild/automatic-steps.ts';
@@ -258,14 +257,12 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
     cleared = request.replayId;
   }
 
-  /** Resolves after a second, or when the replay was changed. */
+  /** Resolves after a second, when the replay was changed, or when `signal` aborts. */
   async function rest(): Promise<void> {
     const changed = new AbortController();
     const stop = registry.onReplayChange(() => changed.abort());
-    // Not `AbortSignal.any`: in Node 20, `signal` would keep a reference to each signal that was made from it, as long as the replay exists.
-    await abortable(pause(LOOK_EVERY_MS, undefined, { signal: changed.signal }), signal).catch(() => undefined);
+    await pauseUnlessAborted(LOOK_EVERY_MS, changed.signal, signal);
     stop();
-    changed.abort();
   }
 
   async function lead(): Promise<void> {

@@ -42,6 +42,7 @@ const EXPIRING = 'expired rows are being removed: try again when that is done (s
 const SWAPPING = 'the tables are being exchanged: wait until that is done (weir replay status)';
 const COMPARING = 'a diff with another limit is being computed: send the request again later';
 const NO_ARCHIVE = 'ARCHIVE_URL is not set for the role control: set it and start Weir again';
+const NO_REPLAY: Reply = { status: 404, message: 'there is no replay: start one (weir replay start)' };
 const EXISTS = 'there is a replay already: drop it first (weir replay drop)';
 
 /**
@@ -86,7 +87,7 @@ function otherWork(registry: Registry): string | undefined {
 
 export async function readReplay(deps: AdminDeps): Promise<Reply> {
   const replay = deps.registry.replay();
-  return replay === undefined ? notFound('replay') : ok(await replayView(deps, replay));
+  return replay === undefined ? NO_REPLAY : ok(await replayView(deps, replay));
 }
 
 /** Returns the differences between the shadow tables (docs/glossary.md) and the live tables, or the progress of a diff that takes long. */
@@ -97,7 +98,7 @@ export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promi
   const limit = readCount('limit', query.value.limit, { max: LIMIT_MAX, otherwise: DIFF_VALUES });
   if ('problem' in limit) return invalid(limit.problem);
   const replay = registry.replay();
-  if (replay === undefined) return notFound('replay');
+  if (replay === undefined) return NO_REPLAY;
   if (replay.state?.phase !== 'follow') return conflict(NOT_YET);
   const { state } = replay;
   const diff = await diffRuns.ask(`${replay.request.replayId} ${limit.value}`, (report) =>
@@ -140,7 +141,7 @@ async function wish(
 ): Promise<Reply> {
   const { registry, clock } = deps;
   const replay = registry.replay();
-  if (replay === undefined) return notFound('replay');
+  if (replay === undefined) return NO_REPLAY;
   const refused = refusal(replay);
   if (refused !== undefined) return conflict(refused);
   const { replayId } = replay.request;

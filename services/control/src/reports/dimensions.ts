@@ -25,6 +25,8 @@ export interface Dimension {
   readonly isOfBots?: boolean;
   /** True if a site often has thousands of values of this dimension. */
   readonly hasManyValues?: boolean;
+  /** True if the values are paths of pages. A filter can then have them in the spelling of URLs, or as people write them (`pathSpellings`). */
+  readonly isPath?: boolean;
   /** The part NAME of a dimension `property:NAME`. */
   readonly property?: string;
   /**
@@ -52,10 +54,10 @@ const visit = (
 ): Dimension => ({ name, scope: 'visit', sql, ownSql, stampSql, listsEmpty });
 
 const DIMENSIONS: readonly Dimension[] = [
-  { ...hit('page', 'pathname', false), hasManyValues: true },
+  { ...hit('page', 'pathname', false), hasManyValues: true, isPath: true },
   hit('hostname', 'hostname', false),
-  { ...visit('entry', ['entry_path', '', 'visit_entry'], false), hasManyValues: true },
-  { ...visit('exit', ['exit_path', '', ''], false), hasManyValues: true },
+  { ...visit('entry', ['entry_path', '', 'visit_entry'], false), hasManyValues: true, isPath: true },
+  { ...visit('exit', ['exit_path', '', ''], false), hasManyValues: true, isPath: true },
   visit('source', ['traffic_source', 'traffic_source', 'visit_source'], true),
   visit('channel', ['channel', 'channel', 'visit_channel'], true),
   visit('referrer', ['referrer_domain', 'referrer_domain', 'visit_referrer_domain'], true),
@@ -76,7 +78,7 @@ const DIMENSIONS: readonly Dimension[] = [
 ];
 const DONE_DIMENSIONS: readonly Dimension[] = [
   { ...hit('done_event', 'event_name', false), doneType: 'event' },
-  { ...hit('viewed_page', 'pathname', false), doneType: 'pageview' },
+  { ...hit('viewed_page', 'pathname', false), doneType: 'pageview', isPath: true },
 ];
 const BY_NAME = new Map(DIMENSIONS.map((dimension) => [dimension.name, dimension]));
 

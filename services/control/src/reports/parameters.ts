@@ -35,7 +35,9 @@ export function createParameters(): Parameters {
 }
 
 /** A filter as an SQL condition. `value` is the SQL of the value that is compared. */
-export function conditionOf({ operator, values }: Filter, value: string, name: string, parameters: Parameters): string {
+export function conditionOf(filter: Filter, value: string, name: string, parameters: Parameters): string {
+  const { dimension, operator } = filter;
+  const values = dimension.isPath ? filter.values.flatMap(pathSpellings) : filter.values;
   switch (operator) {
     case 'is':
       return `${value} IN ${parameters.put(name, 'Array(String)', values)}`;
@@ -48,6 +50,19 @@ export function conditionOf({ operator, values }: Filter, value: string, name: s
     case 'matches_not':
       return `${operator === 'matches' ? '' : 'NOT '}match(${value}, ${parameters.put(name, 'String', patternOf(values))})`;
   }
+}
+
+/** Browsers percent-encode these characters in the path of a URL. Lone surrogates are not among them, because `encodeURIComponent` throws for them. */
+const ENCODED_IN_URLS = /[^!-~\ud800-\udfff]|["<>`{}]/gu;
+
+/**
+ * A path, a part of a path or a glob of paths in the spellings in which browsers send it: as it is, and percent-encoded with capital or small hex
+ * digits. Browsers send `/über` as `/%C3%BCber`. If a link has the path as `/%c3%bcber`, they do not change it.
+ */
+export function pathSpellings(path: string): readonly string[] {
+  const encoded = path.replace(ENCODED_IN_URLS, encodeURIComponent);
+  const small = path.replace(ENCODED_IN_URLS, (char) => encodeURIComponent(char).toLowerCase());
+  return [...new Set([path, encoded, small])];
 }
 
 /** Builds patterns in which `*` matches any characters, as in exclusion rules. All other characters match only themselves. */

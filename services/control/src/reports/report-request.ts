@@ -47,7 +47,7 @@ export function readReportOptions(query: Query): Checked<ReportOptions> {
 }
 
 /** With more slots (docs/glossary.md) than this, visitors are estimated, unless the request asks for exact numbers. */
-export const EXACT_SLOTS_MAX = 8_000_000;
+const EXACT_SLOTS_MAX = 8_000_000;
 
 /** Which numbers the reports `stats` and `breakdown` need. */
 export interface AskedNumbers {
@@ -82,23 +82,14 @@ export async function readReportRequest(
   const exact = readChoice('exact', query.exact, ['0', '1']);
   if ('problem' in exact) return exact;
   const comparison = compare.value;
+  const withVisits = needsVisits(numbers?.metrics ?? METRIC_NAMES);
   const scopeOf = async (period: Period): Promise<Scope> => {
-    const withVisits = needsVisits(numbers?.metrics ?? METRIC_NAMES);
     const scope = { siteId: site.siteId, period, ...rows, withVisits };
-    if (numbers === undefined) return { ...scope, visits: await visitSourceOf(scope, deps.analytics) };
-    const usesVisits = dimensionsOf(scope.filters, numbers.by).some(({ scope }) => scope === 'visit');
-    const usesOnlyRows = !withVisits && !usesVisits;
-    if (isEmptyBreakdown(scope, numbers.by)) return { ...scope, visits: ROWS_ALONE };
-    const bots = scope.withBots && usesVisits ? await findBotVisits(scope, deps.analytics) : undefined;
-    if (bots === 'apart' && countsOnlyBots(scope.filters, numbers.by))
-      return { ...scope, visits: { ...ROWS_ALONE, bots } };
-    const isBuilt = (!scope.withBots || bots === 'apart') && isInSlots(scope, numbers.by, numbers.starts?.(period));
-    if (usesOnlyRows && !isBuilt) return { ...scope, visits: ROWS_ALONE };
-    const facts = await readPeriodFacts(scope, deps.analytics, isBuilt ? propertiesOf(scope.filters, numbers.by) : []);
-    const built = isBuilt ? slotRun(facts.days, period, scope.withBots || exact.value === '1') : undefined;
-    if (usesOnlyRows) return { ...scope, visits: { ...ROWS_ALONE, built } };
-    const visits = await likelySourceOf(scope, deps.analytics, facts, built);
-    return { ...scope, visits: visits.of === 'sessions' ? visits : { ...visits, bots } };
+    const visits =
+      numbers === undefined
+        ? await visitSourceOf(scope, deps.analytics)
+        : await sourceForNumbers(scope, numbers, exact.value === '1', deps.analytics);
+    return { ...scope, visits };
   };
   const [scope, compared] = await Promise.all([
     scopeOf(period.value),
@@ -107,6 +98,28 @@ export async function readReportRequest(
       : scopeOf(comparedPeriod(period.value, comparison)).then((scope) => ({ comparison, scope })),
   ]);
   return { value: { scope, compared, withExplanation } };
+}
+
+/** Decides from which tables a report reads its visits: only from rows of the period, from slots, or from sessions. */
+async function sourceForNumbers(
+  scope: Omit<Scope, 'visits'>,
+  { by, starts }: AskedNumbers,
+  isExact: boolean,
+  analytics: ReportTables,
+): Promise<Scope['visits']> {
+  const { filters, period, withBots, withVisits } = scope;
+  if (isEmptyBreakdown(scope, by)) return ROWS_ALONE;
+  const usesVisits = dimensionsOf(filters, by).some((dimension) => dimension.scope === 'visit');
+  const bots = withBots && usesVisits ? await findBotVisits(scope, analytics) : undefined;
+  if (bots === 'apart' && countsOnlyBots(filters, by)) return { ...ROWS_ALONE, bots };
+  const usesOnlyRows = !withVisits && !usesVisits;
+  const isBuilt = (!withBots || bots === 'apart') && isInSlots(scope, by, starts?.(period));
+  if (usesOnlyRows && !isBuilt) return ROWS_ALONE;
+  const facts = await readPeriodFacts(scope, analytics, isBuilt ? propertiesOf(filters, by) : []);
+  const built = isBuilt ? slotRun(facts.days, period, withBots || isExact) : undefined;
+  if (usesOnlyRows) return { ...ROWS_ALONE, built };
+  const visits = await likelySourceOf(scope, analytics, facts, built);
+  return visits.of === 'sessions' ? visits : { ...visits, bots };
 }
 
 function slotRun(facts: readonly DayFact[], period: Period, isExact: boolean): SlotRun | undefined {

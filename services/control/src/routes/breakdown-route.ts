@@ -1,6 +1,6 @@
 import type { AdminDeps } from '../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../http/admin-reply.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 import type { Checked } from '../http/compile-body.ts';
 import { readCount } from '../http/query-parameters.ts';
 import { type BreakdownRequest, breakdownReport } from '../reports/breakdown-report.ts';
@@ -13,9 +13,7 @@ const LIMIT_DEFAULT = 100;
 const ORDER_DEFAULT = 'visitors:desc';
 
 /** Returns the numbers of a site by page, source, country or another dimension (docs/stats.md). */
-export async function breakdown(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function breakdown(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, BREAKDOWN_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const by = readBreakdown(query.value);

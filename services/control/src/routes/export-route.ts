@@ -4,8 +4,8 @@ import type { AdminDeps } from '../control-deps.ts';
 import { exportAnswer } from '../exports/export-answer.ts';
 import { EXPORT_SECONDS_MAX } from '../exports/export-deps.ts';
 import { readExportRequest } from '../exports/export-request.ts';
-import { invalid, notFound, type Reply, unavailable } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { invalid, type Reply, unavailable } from '../http/admin-reply.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 import type { StreamReply } from '../http/send-stream.ts';
 import { EXPORT_PARAMETERS, readQuery } from '../reports/read-query.ts';
 
@@ -25,10 +25,8 @@ const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
 /** Sends the rows of a table for a site, or a dump (docs/glossary.md) of the site, as a file (docs/operations.md, Exports). */
 export async function exportSite(
   deps: AdminDeps,
-  { params, http, context }: AdminRequest,
+  { site, params, http, context }: SiteRequest,
 ): Promise<Reply | StreamReply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
   const kind = EXPORT_KINDS.find((known) => known === params.kind);
   if (kind === undefined) return invalid(`kind must be one of ${EXPORT_KINDS.join(', ')}`);
   const query = readQuery(http.originalUrl, EXPORT_PARAMETERS);

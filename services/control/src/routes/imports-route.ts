@@ -1,8 +1,8 @@
 import { FILE_DIGEST_PATTERN } from '@weir/domain/registry/admin-limits';
 import type { ImportLedgerEntry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
-import { busy, conflict, invalid, isReply, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { busy, fullSite, invalid, isReply, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
 import { finishImport } from '../imports/finish-import.ts';
 import { readChunk, type SentChunk } from '../imports/import-chunk.ts';
 import { importView } from '../imports/import-view.ts';
@@ -17,9 +17,8 @@ const DIGEST = new RegExp(FILE_DIGEST_PATTERN);
 const NOT_ELECTED = 'another process of Weir accepts imports, or has just ended: send the request again';
 const HELD = 'another import of this file is running';
 
-export function listImports({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const siteId = params.site_id ?? '';
-  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.imports(siteId).map(importView));
+export function listImports({ registry }: AdminDeps, { site: { siteId } }: SiteRequest): Reply {
+  return ok(registry.imports(siteId).map(importView));
 }
 
 /**
@@ -28,22 +27,20 @@ export function listImports({ registry }: AdminDeps, { params }: AdminRequest): 
  */
 export async function beginImport(
   deps: AdminDeps,
-  { params, body }: AdminRequest<{ readonly file_digest: string }>,
+  { site: { siteId }, body }: SiteRequest<{ readonly file_digest: string }>,
 ): Promise<Reply> {
   const { registry, runExclusive, randomBytes, clock } = deps;
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
   if ('problem' in body) return invalid(body.problem);
   const fileDigest = body.value.file_digest;
   // This call can wait for the election of the process that accepts imports. Other changes of the registry must not wait meanwhile.
   const desk = await deps.importDesk();
   return runExclusive(async (): Promise<Reply> => {
+    // The site may have been removed meanwhile.
     if (registry.site(siteId) === undefined) return notFound('site');
     const known = registry.import(siteId, fileDigest);
     if (known?.finished) return ok({ ...importView(known), lease: null });
-    if (known === undefined && registry.imports(siteId).length >= IMPORTS_PER_SITE_MAX) {
-      return conflict(`the site has ${IMPORTS_PER_SITE_MAX} imports, the most there can be`);
-    }
+    if (known === undefined && registry.imports(siteId).length >= IMPORTS_PER_SITE_MAX)
+      return fullSite(IMPORTS_PER_SITE_MAX, 'imports');
     if (desk === undefined) return busy(NOT_ELECTED);
     const lease = randomId('lease', randomBytes);
     if (desk.importLeases.take(`${siteId}/${fileDigest}`, lease) === undefined) return busy(HELD);

@@ -3,8 +3,9 @@ import type { ApiKey, Scope } from '@weir/domain/registry/site';
 import type { Registry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
+import { createInSite } from '../http/create-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 
 const KEYS_PER_SITE_MAX = 1000;
@@ -15,24 +16,15 @@ interface NewKey {
   readonly legacy_identify?: boolean;
 }
 
-export function listKeys({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const siteId = params.site_id ?? '';
-  return registry.site(siteId) === undefined
-    ? notFound('site')
-    : ok(registry.keys(siteId).map((key) => keyView(key, registry)));
+export function listKeys({ registry }: AdminDeps, { site: { siteId } }: SiteRequest): Reply {
+  return ok(registry.keys(siteId).map((key) => keyView(key, registry)));
 }
 
-export function createKey(deps: AdminDeps, { params, body }: AdminRequest<NewKey>): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    if (registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const { name, scopes, legacy_identify: legacyIdentify = false } = body.value;
+export function createKey(deps: AdminDeps, request: AdminRequest<NewKey>): Promise<Reply> {
+  const { registry, randomBytes, clock } = deps;
+  return createInSite(deps, request, async ({ siteId }, { name, scopes, legacy_identify: legacyIdentify = false }) => {
     if (legacyIdentify === (scopes !== undefined)) return invalid('give either scopes or legacy_identify: true');
-    if (registry.keys(siteId).length >= KEYS_PER_SITE_MAX) {
-      return conflict(`the site has ${KEYS_PER_SITE_MAX} keys, the most there can be`);
-    }
+    if (registry.keys(siteId).length >= KEYS_PER_SITE_MAX) return fullSite(KEYS_PER_SITE_MAX, 'keys');
     const plain = newApiKey(randomBytes);
     const key: ApiKey = {
       keyId: randomId('key', randomBytes),

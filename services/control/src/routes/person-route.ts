@@ -2,17 +2,18 @@ import { Readable } from 'node:stream';
 import { USER_ID_CHARS_MAX, VISITOR_ID_CHARS_MAX } from '@weir/domain/registry/admin-limits';
 import type { AdminDeps } from '../control-deps.ts';
 import { exportPerson } from '../erasure/export-person.ts';
-import { invalid, notFound, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { invalid, type Reply } from '../http/admin-reply.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 import type { StreamReply } from '../http/send-stream.ts';
 
 const SALT_BYTES = 16;
 
 /** Sends the stored data of a person as one JSON object (`exportPerson`). */
-export async function readPerson(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply | StreamReply> {
-  const { registry, exportedTables, clock, randomBytes } = deps;
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
+export async function readPerson(
+  deps: AdminDeps,
+  { site: { siteId }, http }: SiteRequest,
+): Promise<Reply | StreamReply> {
+  const { exportedTables, clock, randomBytes } = deps;
   const { visitor_id: visitorId = '', user_id: userId = '' } = http.query;
   if (typeof visitorId !== 'string' || typeof userId !== 'string' || (visitorId === '') === (userId === '')) {
     return invalid('name either visitor_id or user_id');

@@ -5,7 +5,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { formatTime } from '../format-time.ts';
 import { busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
 import { identityVerificationView, NO_SECRET } from '../registry/identity-verification.ts';
 import { randomId } from '../registry/random-id.ts';
 
@@ -57,9 +57,8 @@ export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Pr
   });
 }
 
-export function readSite(deps: AdminDeps, { params }: AdminRequest): Reply {
-  const site = deps.registry.site(params.site_id ?? '');
-  return site === undefined ? notFound('site') : ok(siteView(deps, site));
+export function readSite(deps: AdminDeps, { site }: SiteRequest): Reply {
+  return ok(siteView(deps, site));
 }
 
 export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): Promise<Reply> {

@@ -1,14 +1,12 @@
 import type { AdminDeps } from '../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../http/admin-reply.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 import { INTERVALS } from '../reports/buckets.ts';
 import { readChoice, readQuery, STATS_PARAMETERS } from '../reports/read-query.ts';
 import { askStats } from '../reports/stats-report.ts';
 
 /** Returns the numbers of a site, in total and by time (docs/stats.md). */
-export async function stats(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function stats(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, STATS_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const interval = readChoice('interval', query.value.interval, INTERVALS);

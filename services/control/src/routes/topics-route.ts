@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { TABLE_SALTS } from '@weir/domain/records/topics';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import type { AdminDeps } from '../control-deps.ts';
 import { invalid, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
@@ -81,7 +81,7 @@ async function logRecords(
       return ok({ topic: topic.name, records: page.records, cursor, at_end: page.atEnd, scanned });
     }
     // The caller may close the connection during the pause. The pause then ends early.
-    await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+    await pauseUnlessAborted(POLL_MS, signal);
   }
 }
 

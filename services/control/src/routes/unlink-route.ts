@@ -4,7 +4,7 @@ import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AdminDeps } from '../control-deps.ts';
 import { invalid, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import type { SiteRequest } from '../http/admin-route.ts';
 
 /** Finds the user of a visitor. The result can be out of date, because ClickHouse may not have an identify record of the last seconds yet. */
 const USER_OF_VISITOR = `SELECT profiles_latest.user_id AS user_id FROM profiles_latest
@@ -17,11 +17,9 @@ LIMIT 1`;
  */
 export async function unlinkVisitor(
   deps: AdminDeps,
-  { params, body: checked }: AdminRequest<{ readonly visitor_id: string; readonly user_id?: string }>,
+  { site: { siteId }, body: checked }: SiteRequest<{ readonly visitor_id: string; readonly user_id?: string }>,
 ): Promise<Reply> {
-  const { registry, eventLog, clock, newEventId } = deps;
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
+  const { eventLog, clock, newEventId } = deps;
   if ('problem' in checked) return invalid(checked.problem);
   const { visitor_id: visitorId } = checked.value;
   const userId = checked.value.user_id || (await userOf(deps, siteId, visitorId));

@@ -2,16 +2,15 @@ import type { Annotation } from '@weir/domain/registry/saved';
 import { zoneOf } from '@weir/domain/registry/time-zone';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
+import { createInSite } from '../http/create-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { momentOf, TIME_RULE } from '../reports/period.ts';
 
 const ANNOTATIONS_PER_SITE_MAX = 1000;
 
-export function listAnnotations({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
+export function listAnnotations({ registry }: AdminDeps, { site: { siteId } }: SiteRequest): Reply {
   return ok(
     registry
       .annotations(siteId)
@@ -22,21 +21,17 @@ export function listAnnotations({ registry }: AdminDeps, { params }: AdminReques
 
 export function createAnnotation(
   deps: AdminDeps,
-  { params, body }: AdminRequest<{ readonly at: string; readonly text: string }>,
+  request: AdminRequest<{ readonly at: string; readonly text: string }>,
 ): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    const site = registry.site(siteId);
-    if (site === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const at = momentOf(body.value.at, zoneOf(site), 0);
+  const { registry, randomBytes, clock } = deps;
+  return createInSite(deps, request, async (site, { at: time, text }) => {
+    const { siteId } = site;
+    const at = momentOf(time, zoneOf(site), 0);
     if (at === undefined) return invalid(`at ${TIME_RULE}`);
-    if (registry.annotations(siteId).length >= ANNOTATIONS_PER_SITE_MAX) {
-      return conflict(`the site has ${ANNOTATIONS_PER_SITE_MAX} annotations, the most there can be`);
-    }
+    if (registry.annotations(siteId).length >= ANNOTATIONS_PER_SITE_MAX)
+      return fullSite(ANNOTATIONS_PER_SITE_MAX, 'annotations');
     const annotationId = randomId('annotation', randomBytes);
-    const annotation: Annotation = { annotationId, siteId, at, text: body.value.text, createdAt: clock() };
+    const annotation: Annotation = { annotationId, siteId, at, text, createdAt: clock() };
     await registry.putAnnotation(annotation);
     return created(annotationView(annotation));
   });

@@ -1,8 +1,9 @@
 import type { Funnel } from '@weir/domain/registry/saved';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { conflict, created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
+import { createInSite } from '../http/create-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { readFunnel, WITHIN_DEFAULT } from '../reports/paths/read-funnel.ts';
 
@@ -12,26 +13,19 @@ interface NewFunnel extends Pick<Funnel, 'name' | 'steps'> {
   readonly within?: string;
 }
 
-export function listFunnels({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const siteId = params.site_id ?? '';
-  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.funnels(siteId).map(funnelView));
+export function listFunnels({ registry }: AdminDeps, { site: { siteId } }: SiteRequest): Reply {
+  return ok(registry.funnels(siteId).map(funnelView));
 }
 
-export function createFunnel(deps: AdminDeps, { params, body }: AdminRequest<NewFunnel>): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    if (registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const { name, steps, within = WITHIN_DEFAULT } = body.value;
+export function createFunnel(deps: AdminDeps, request: AdminRequest<NewFunnel>): Promise<Reply> {
+  const { registry, randomBytes, clock } = deps;
+  return createInSite(deps, request, async ({ siteId }, { name, steps, within = WITHIN_DEFAULT }) => {
     const read = readFunnel(steps, within);
     if ('problem' in read) return invalid(read.problem);
     const funnels = registry.funnels(siteId);
     const same = funnels.find((funnel) => funnel.name === name);
     if (same !== undefined) return conflict(`the site has a funnel with this name already: ${same.funnelId}`);
-    if (funnels.length >= FUNNELS_PER_SITE_MAX) {
-      return conflict(`the site has ${FUNNELS_PER_SITE_MAX} saved funnels, the most there can be`);
-    }
+    if (funnels.length >= FUNNELS_PER_SITE_MAX) return fullSite(FUNNELS_PER_SITE_MAX, 'saved funnels');
     const funnelId = randomId('funnel', randomBytes);
     const funnel: Funnel = { funnelId, siteId, name, steps, within, createdAt: clock() };
     await registry.putFunnel(funnel);

@@ -1,36 +1,30 @@
 import type { Segment } from '@weir/domain/registry/saved';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { conflict, created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
+import { createInSite } from '../http/create-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { readFilters } from '../reports/filter.ts';
 
 const SEGMENTS_PER_SITE_MAX = 200;
 
-export function listSegments({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const siteId = params.site_id ?? '';
-  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.segments(siteId).map(segmentView));
+export function listSegments({ registry }: AdminDeps, { site: { siteId } }: SiteRequest): Reply {
+  return ok(registry.segments(siteId).map(segmentView));
 }
 
 export function createSegment(
   deps: AdminDeps,
-  { params, body }: AdminRequest<Pick<Segment, 'name' | 'filters'>>,
+  request: AdminRequest<Pick<Segment, 'name' | 'filters'>>,
 ): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    if (registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const { name, filters } = body.value;
+  const { registry, randomBytes, clock } = deps;
+  return createInSite(deps, request, async ({ siteId }, { name, filters }) => {
     const read = readFilters(filters);
     if ('problem' in read) return invalid(read.problem);
     const segments = registry.segments(siteId);
     const same = segments.find((segment) => segment.name === name);
     if (same !== undefined) return conflict(`the site has a segment with this name already: ${same.segmentId}`);
-    if (segments.length >= SEGMENTS_PER_SITE_MAX) {
-      return conflict(`the site has ${SEGMENTS_PER_SITE_MAX} segments, the most there can be`);
-    }
+    if (segments.length >= SEGMENTS_PER_SITE_MAX) return fullSite(SEGMENTS_PER_SITE_MAX, 'segments');
     const segment: Segment = { segmentId: randomId('segment', randomBytes), siteId, name, filters, createdAt: clock() };
     await registry.putSegment(segment);
     return created(segmentView(segment));

@@ -3,35 +3,26 @@ import { newViewerToken, tokenPrefix, type Viewer } from '@weir/domain/registry/
 import type { Registry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
-import type { AdminRequest } from '../http/admin-route.ts';
+import { created, fullSite, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
+import { createInSite } from '../http/create-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 
 const VIEWERS_PER_SITE_MAX = 1000;
 
-export function listViewers({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const siteId = params.site_id ?? '';
-  if (registry.site(siteId) === undefined) return notFound('site');
+export function listViewers({ registry }: AdminDeps, { site: { siteId } }: SiteRequest): Reply {
   return ok(registry.viewers(siteId).map((viewer) => viewerView(viewer, registry)));
 }
 
-export function createViewer(
-  deps: AdminDeps,
-  { params, body }: AdminRequest<{ readonly name: string }>,
-): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    if (registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    if (registry.viewers(siteId).length >= VIEWERS_PER_SITE_MAX) {
-      return conflict(`the site has ${VIEWERS_PER_SITE_MAX} viewers, the most there can be`);
-    }
+export function createViewer(deps: AdminDeps, request: AdminRequest<{ readonly name: string }>): Promise<Reply> {
+  const { registry, randomBytes, clock } = deps;
+  return createInSite(deps, request, async ({ siteId }, { name }) => {
+    if (registry.viewers(siteId).length >= VIEWERS_PER_SITE_MAX) return fullSite(VIEWERS_PER_SITE_MAX, 'viewers');
     const token = newViewerToken(randomBytes);
     const viewer: Viewer = {
       viewerId: randomId('viewer', randomBytes),
       siteId,
-      name: body.value.name,
+      name,
       hash: hashApiKey(token),
       prefix: tokenPrefix(token),
       createdAt: clock(),

@@ -1,7 +1,7 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
-import { DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
+import { CONTENTS, DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
 import { sqlText, sqlTexts } from './property-sql.ts';
 import { NO_PROPERTIES, readSlotProperties } from './slot-properties.ts';
 import { COUNTED, DAY_MS, insertSlotsSql, type SiteDays, skippedDaysSql } from './slot-sql.ts';
@@ -10,8 +10,6 @@ export type BuildTables = Pick<Analytics, 'select' | 'change' | 'runningInsertsE
 
 /** A build of more rows is divided into several statements, each of a part of the visits. This limits the memory. */
 export const STATEMENT_ROWS_MAX = 200_000;
-/** The value of `visit_days.contents` of new builds. Builds with a lower value are replaced in the background. */
-export const CONTENTS = 1;
 const DAY_COLUMNS = [
   ...['site_id', 'day', 'build', 'slots', 'hits', 'late'],
   ...['contents', 'property_names', 'properties_left_out', 'lists_properties'],

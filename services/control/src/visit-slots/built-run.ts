@@ -13,6 +13,8 @@ export interface BuiltRun {
   /** The values of the column `build` in the slots of these days. Slots with other values are out of date. */
   readonly builds: readonly number[];
   readonly slots: number;
+  /** Whether all of these slots have the array `page_visits`. */
+  readonly hasPageVisits: boolean;
 }
 
 /** The SQL conditions that select the slots of these days. */
@@ -37,7 +39,14 @@ export interface DayFact {
   readonly slots: number;
   readonly hits: number;
   readonly late: number;
+  /** For the kind `build`: what the slots contain (`CONTENTS`). */
+  readonly contents: number;
 }
+
+/** The lowest value of `visit_days.contents` of builds whose slots have the array `page_visits`. */
+const WITH_PAGE_VISITS = 2;
+/** The value of `visit_days.contents` of new builds. Builds with a lower value are replaced in the background. */
+export const CONTENTS = WITH_PAGE_VISITS;
 
 /**
  * A late row up to this many days before or after a day can change the visits of the day. A visit of a built day has rows on at most two days, and
@@ -61,9 +70,9 @@ export const DAYS = 'site_id = {site:String} AND day >= {first_day:Date} AND day
  */
 const buildsHaving = (having: string): readonly string[] => [
   `SELECT 'build' AS kind, day, max(visit_days.build) AS build, argMax(visit_days.slots, visit_days.build) AS slots,
-    argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late
+    argMax(visit_days.hits, visit_days.build) AS hits, argMax(visit_days.late, visit_days.build) AS late, argMax(visit_days.contents, visit_days.build) AS contents
   FROM visit_days WHERE ${DAYS} AND day <= ${LAST_CLOSED_DAY} GROUP BY day${having}`,
-  `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late FROM late_rows WHERE ${DAYS} GROUP BY day`,
+  `SELECT 'late' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, sum(rows) AS late, 0 AS contents FROM late_rows WHERE ${DAYS} GROUP BY day`,
 ];
 const BUILDS = buildsHaving('');
 /** Like `BUILDS`, but selects only builds that can answer reports on the custom properties `{properties:Array(String)}`. */
@@ -79,7 +88,7 @@ export const propertyValues = (properties: readonly string[]): Readonly<Record<s
  * Days with a visit that a check, an erasure or retention has added to `visits_computed`. A visit that is in `visits_computed` only because of the
  * stamps (docs/glossary.md) of its own rows does not count.
  */
-const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late FROM
+const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS hits, 0 AS late, 0 AS contents FROM
   (
     SELECT day FROM visits_computed WHERE ${DAYS}
     GROUP BY day, session_id HAVING NOT min(by_row)
@@ -87,7 +96,7 @@ const FLAGS = `SELECT DISTINCT 'flag' AS kind, day, 0 AS build, 0 AS slots, 0 AS
 
 /** Combines statements that select facts (`DayFact`) into one. */
 export const selectFacts = (facts: readonly string[]): string => `
-SELECT kind, toUInt32(day) AS day, build, slots, hits, late FROM
+SELECT kind, toUInt32(day) AS day, build, slots, hits, late, contents FROM
 (
   ${facts.join('\n  UNION ALL\n  ')}
 )`;
@@ -153,13 +162,14 @@ function near(day: number): readonly number[] {
 
 /** ClickHouse may send 64-bit numbers as text. */
 export function dayFact(row: Readonly<Record<string, unknown>>): DayFact {
-  const { kind, day, build, slots, hits, late } = row;
+  const { kind, day, build, slots, hits, late, contents } = row;
   const numbers = {
     day: Number(day),
     build: Number(build),
     slots: Number(slots),
     hits: Number(hits),
     late: Number(late),
+    contents: Number(contents),
   };
   return { kind: kind as DayFact['kind'], ...numbers };
 }
@@ -179,5 +189,6 @@ function longestRun(valid: ReadonlyMap<number, DayFact>, first: number, end: num
     toMs: best.to * DAY_MS,
     builds: [...new Set(days.map(({ build }) => build))],
     slots: days.reduce((sum, { slots }) => sum + slots, 0),
+    hasPageVisits: days.every(({ contents }) => contents >= WITH_PAGE_VISITS),
   };
 }

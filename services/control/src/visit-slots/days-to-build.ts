@@ -1,8 +1,8 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { dayOf } from '../reports/visits/visit-rows.ts';
-import { CONTENTS, type DaysToBuild, readCounted, readFacts, STATEMENT_ROWS_MAX } from './build-days.ts';
-import { type DayFact, LAST_CLOSED_DAY, validBuilds } from './built-run.ts';
-import { DAY_MS, type SiteDays } from './slot-sql.ts';
+import { type DaysToBuild, readCounted, readFacts, STATEMENT_ROWS_MAX } from './build-days.ts';
+import { CONTENTS, type DayFact, LAST_CLOSED_DAY, validBuilds } from './built-run.ts';
+import { DAY_MS } from './slot-sql.ts';
 
 /** Slots (docs/glossary.md) are built only for sites with at least this many rows. The reports of a smaller site are fast without slots. */
 export const SITE_ROWS_MIN = 100_000;
@@ -41,27 +41,13 @@ export async function daysToBuild(
   const first = [...counted.keys()].sort()[0];
   if (first === undefined) return [];
   const firstDay = Date.parse(first) / DAY_MS;
-  const old = new Set(await oldDays(analytics, closed));
   const skips = (day: number): boolean => isSkipped(dayOf(day * DAY_MS));
   const isRight = (day: number, hits: number): boolean => isBuilt(valid.get(day), hits);
+  const isOld = (day: number): boolean => (valid.get(day)?.contents ?? 0) < CONTENTS;
   return [
     ...groups(siteId, firstDay, end, counted, (day, hits) => isRight(day, hits) || skips(day)),
-    ...groups(siteId, firstDay, end, counted, (day, hits) => !isRight(day, hits) || !old.has(day) || skips(day)),
+    ...groups(siteId, firstDay, end, counted, (day, hits) => !isRight(day, hits) || !isOld(day) || skips(day)),
   ];
-}
-
-/** The days whose last build is from an older version of Weir that did not store as much in the slots. In days since 1970. */
-async function oldDays(
-  analytics: Pick<Analytics, 'select'>,
-  { siteId, fromMs, toMs }: SiteDays,
-): Promise<readonly number[]> {
-  const rows = await analytics.select<{ number: number }>(
-    `SELECT toUInt32(day) AS number FROM visit_days
-     WHERE site_id = {site:String} AND day >= {first:Date} AND day < {end:Date}
-     GROUP BY visit_days.day HAVING argMax(contents, build) < ${CONTENTS}`,
-    { site: siteId, first: dayOf(fromMs), end: dayOf(toMs) },
-  );
-  return rows.map(({ number }) => number);
 }
 
 const isBuilt = (build: DayFact | undefined, hits: number): boolean => build !== undefined && build.hits === hits;

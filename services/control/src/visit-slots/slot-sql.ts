@@ -37,7 +37,7 @@ export const SLOT_COLUMNS: readonly string[] = [
   ...['bounces', 'seconds', 'views', 'pageviews', 'events'],
   ...VISIT_VALUES,
   ...ROW_VALUES,
-  ...['pages', 'page_views', 'page_events', 'names', 'name_counts'],
+  ...['pages', 'page_views', 'page_events', 'page_visits', 'names', 'name_counts'],
   ...['property_names', 'property_values', 'property_views', 'property_events'],
 ];
 /** The visit columns that `records` does not have. */
@@ -46,7 +46,13 @@ const ONLY_OF_VISITS = new Set(['entry_path', 'exit_path']);
 export const COUNTED = `${OF_SITE} AND bot = '' AND NOT startsWith(event_name, '$')`;
 const PAIRS = '{pairs}';
 const NAMES = '{names}';
-const HALF_HOUR = 'INTERVAL 30 MINUTE';
+const halfHourOf = (time: string): string => `toStartOfInterval(toDateTime(${time}, 'UTC'), INTERVAL 30 MINUTE)`;
+const ROW_COLUMNS = ROW_VALUES.map((name) => (name === 'origin' ? 'source' : name));
+/**
+ * A hash of the visit, the path and the slot of a row. For each visit and path, the slot with the lowest hash is chosen: it counts the visit in a
+ * breakdown by page (`page_visits`).
+ */
+const PATH_KEY = `cityHash64(${[MOVED_KEY, 'pathname', halfHourOf('timestamp'), 'records.visitor_key', ...ROW_COLUMNS.map((name) => `records.${name}`)].join(', ')})`;
 /** Limits below those of a report (run-user-query.ts), because builds run beside reports. */
 export const BUILD_SETTINGS =
   'SETTINGS max_threads = 1, max_memory_usage = 500000000, max_bytes_before_external_group_by = 200000000, max_bytes_before_external_sort = 200000000';
@@ -72,10 +78,18 @@ export function insertSlotsSql({ days, firstBuild, share, shares, properties, ..
     GROUP BY visit_key
     HAVING ${IS_SESSION}
   ),
+  chosen AS
+  (
+    SELECT min(${PATH_KEY}) AS path_key
+    FROM records
+    WHERE ${COUNTED} AND records.session_key != ${NO_KEY} AND ${rowsFrom(0)} AND ${inShare(MOVED_KEY)}
+    GROUP BY ${MOVED_KEY}, sipHash64(pathname)
+  ),
   hit AS
   (
     SELECT ${MOVED_KEY} AS hit_key, records.visitor_key AS visitor_key, toDate(timestamp, 'UTC') AS hit_day,
-      toStartOfInterval(toDateTime(timestamp, 'UTC'), ${HALF_HOUR}) AS slot, type, event_name, pathname,
+      ${halfHourOf('timestamp')} AS slot, type, event_name, pathname,
+      ${PATH_KEY} IN (SELECT path_key FROM chosen) AS is_chosen,
       ${PAIRS} AS pairs,
       ${VISIT_VALUES.filter((name) => !ONLY_OF_VISITS.has(name))
         .map((name) => `toString(records.${name}) AS own_${name}`)
@@ -87,7 +101,7 @@ export function insertSlotsSql({ days, firstBuild, share, shares, properties, ..
   joined AS
   (
     SELECT hit.*, visit.visit_key AS visit_key, toDate(visit.started_at, 'UTC') AS begun_day,
-      if(visit.visit_key = 0, toDateTime(0, 'UTC'), toStartOfInterval(toDateTime(visit.started_at, 'UTC'), ${HALF_HOUR})) AS began,
+      if(visit.visit_key = 0, toDateTime(0, 'UTC'), ${halfHourOf('visit.started_at')}) AS began,
       visit.is_bounce AS is_bounce, visit.duration_seconds AS duration_seconds, visit.pageviews AS visit_views,
       ${VISIT_VALUES.map((name) => `if(visit.visit_key = 0, ${ONLY_OF_VISITS.has(name) ? "''" : `own_${name}`}, visit.${name}) AS of_${name}`).join(',\n      ')}
     FROM hit LEFT JOIN visit ON visit.visit_key = hit.hit_key
@@ -98,7 +112,7 @@ export function insertSlotsSql({ days, firstBuild, share, shares, properties, ..
       any(is_bounce) AS bounce, any(duration_seconds) AS duration, any(visit_views) AS of_views,
       ${VISIT_VALUES.map((name) => `of_${name}`).join(', ')}, ${ROW_VALUES.join(', ')},
       ${sum('pageview')} AS pageview_count, ${sum('event')} AS event_count,
-      sumMap([toString(pathname)], [toUInt32(type = 'pageview')], [toUInt32(type = 'event')]) AS by_path,
+      sumMap([toString(pathname)], [toUInt32(type = 'pageview')], [toUInt32(type = 'event')], [toUInt32(is_chosen AND copy.3)]) AS by_path,
       sumMapIf([toString(event_name)], [toUInt32(1)], type = 'event') AS by_name,
       sumMap(pairs, arrayMap(each -> toUInt32(type = 'pageview'), pairs), arrayMap(each -> toUInt32(type = 'event'), pairs)) AS by_pair
     FROM joined
@@ -115,7 +129,7 @@ SELECT {site:String} AS site_id, day, ${firstBuild} + toUInt64(day - ${dayAt('fr
   if(has_begun, toUInt32(bounce), 0) AS bounces, if(has_begun, toUInt32(duration), 0) AS seconds, if(has_begun, toUInt32(of_views), 0) AS views,
   pageview_count AS pageviews, event_count AS events,
   ${VISIT_VALUES.map((name) => `of_${name} AS ${name}`).join(', ')}, ${ROW_VALUES.join(', ')},
-  by_path.1 AS pages, by_path.2 AS page_views, by_path.3 AS page_events, by_name.1 AS names, by_name.2 AS name_counts,
+  by_path.1 AS pages, by_path.2 AS page_views, by_path.3 AS page_events, arrayMap(n -> n > 0, by_path.4) AS page_visits, by_name.1 AS names, by_name.2 AS name_counts,
   ${NAMES} AS property_names, by_pair.1.2 AS property_values, by_pair.2 AS property_views, by_pair.3 AS property_events
 FROM grouped
 WINDOW visits AS (PARTITION BY has_begun, day, if(has_begun, visit_key, cityHash64(slot, visitor_key)))`;

@@ -23,7 +23,7 @@ export interface Attribution {
   readonly trafficSource: string;
 }
 
-/** The medium of a visit without tags, by the kind of its referrer. */
+/** The medium of a visit without `utm_medium` and `utm_source`, by the kind of the referrer or of the source that a tag names. */
 const REFERRER_MEDIUM: Readonly<Record<SourceKind, string>> = {
   search: 'organic',
   social: 'referral',
@@ -55,7 +55,7 @@ export function attribute({ tags, clickId, referrer }: Visit, sources: Sources):
   const paid = sentTag === '' ? undefined : sources.ofPaidTag(sentTag);
   const source = paid?.source ?? (tag === '' ? referrer?.source : sources.ofTag(tag));
   const name = tag === DIRECT ? '' : (source?.name ?? (tag || (referrer?.domain ?? '')));
-  const medium = tags.utm_medium || clickId?.medium || paid?.medium || untaggedMedium(tags, linkTag, referrer);
+  const medium = tags.utm_medium || clickId?.medium || paid?.medium || untaggedMedium(tags, linkTag, source, referrer);
   const channel = channelOf({
     source: (tag || (referrer?.domain ?? '')).trim().toLowerCase(),
     kind: source?.kind,
@@ -80,9 +80,23 @@ function clickSource(clickId: ClickId | undefined, referrer: Origin | undefined)
   return clickId.source;
 }
 
-/** Returns the medium of a visit without `utm_medium`. Empty if the visit has a `utm_source`: GA4 then reports no medium. */
-function untaggedMedium(tags: CampaignTags, linkTag: string, referrer: Origin | undefined): string {
+/** Values of `ref`, `source` and `via` that name the medium themselves: `?source=email`. */
+const TAG_MEDIA: ReadonlySet<string> = new Set(['email', 'e-mail', 'e_mail', 'e mail', 'sms']);
+
+/**
+ * Returns the medium of a visit without `utm_medium`. Empty if the visit has a `utm_source`: GA4 then reports no medium. `source` is the source
+ * that a tag names.
+ */
+function untaggedMedium(
+  tags: CampaignTags,
+  linkTag: string,
+  source: Source | undefined,
+  referrer: Origin | undefined,
+): string {
   if (tags.utm_source !== '') return '';
-  if (linkTag !== '') return 'referral';
+  if (linkTag !== '') {
+    const word = linkTag.trim().toLowerCase();
+    return TAG_MEDIA.has(word) ? word : REFERRER_MEDIUM[source?.kind ?? 'other'];
+  }
   return referrer === undefined ? '' : REFERRER_MEDIUM[referrer.source?.kind ?? 'other'];
 }

@@ -13,7 +13,7 @@ export interface GeoFiles {
 }
 
 /** Returns the paths of the MMDB files at a path, which is a file or a folder. */
-export async function geoPaths(path: string): Promise<readonly string[]> {
+async function geoPaths(path: string): Promise<readonly string[]> {
   if (!(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => name.endsWith('.mmdb')).sort();
   return names.map((name) => join(path, name));

@@ -26,7 +26,31 @@ const PROBES: Readonly<Record<Family, readonly string[]>> = {
 
 /** Opens the bytes of an MMDB file. Throws if they are not an MMDB file, or if the probes find damage. */
 export function readMmdb(bytes: Buffer): MmdbFile {
-  return mmdbOf(new Reader<Response>(bytes), bytes);
+  return mmdbOf(openReader(bytes), bytes);
+}
+
+/** Limits the cache to about 1 MB. */
+const TEXTS_MAX = 10_000;
+
+/** Opens the bytes of an MMDB file. Throws if they have no metadata. */
+export function openReader(bytes: Buffer): Reader<Response> {
+  return new Reader<Response>(bytes, { cache: textCache() });
+}
+
+/**
+ * A cache of decoded texts for a reader. Most texts of an entry are stored once for many entries: the names of fields, countries, regions and cities.
+ * Whole entries are not kept here. The enricher keeps their columns by address (geo-columns.ts).
+ */
+function textCache() {
+  const texts = new Map<number | string, { readonly value: unknown }>();
+  return {
+    get: (offset: number | string) => texts.get(offset),
+    set(offset: number | string, decoded: { readonly value: unknown }) {
+      if (typeof decoded.value !== 'string') return;
+      if (texts.size >= TEXTS_MAX) texts.clear();
+      texts.set(offset, decoded);
+    },
+  };
 }
 
 /** Probes a file whose reader uses these bytes. Throws if the probes find damage. */

@@ -21,8 +21,6 @@ export interface GeoConfig {
    */
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
   readonly metrics?: Metrics;
-  /** The time between two checks for a change of the files. The default is 30 s. */
-  readonly checkIntervalMs?: number;
 }
 
 export interface Geo extends GeoLookup {
@@ -100,7 +98,7 @@ export async function openGeo(config: GeoConfig): Promise<Geo> {
     return checking;
   }
 
-  const timer = path === undefined ? undefined : setInterval(check, config.checkIntervalMs ?? CHECK_INTERVAL_MS);
+  const timer = path === undefined ? undefined : setInterval(check, CHECK_INTERVAL_MS);
   timer?.unref();
 
   return {

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, read, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { Reader, type Response } from 'maxmind';
-import { familiesOf, type MmdbFile, mmdbOf, readMmdb } from './mmdb-file.ts';
+import type { Reader, Response } from 'maxmind';
+import { familiesOf, type MmdbFile, mmdbOf, openReader, readMmdb } from './mmdb-file.ts';
 
 const readFrom = promisify(read);
 
@@ -60,7 +60,7 @@ async function openTree(path: string, file: number, cacheBlocks: number): Promis
   const bytes = Buffer.alloc(size);
   const tail = Math.max(0, size - METADATA_BYTES_MAX);
   await fill(fd, bytes.subarray(tail), tail);
-  const reader = new Reader<Response>(bytes);
+  const reader = openReader(bytes);
   const { searchTreeSize, nodeByteSize, ipVersion, databaseType } = reader.metadata;
   const blockBytes = BLOCK_NODES * nodeByteSize;
   // The reader looks up the root of the IPv4 addresses in its constructor. So a file with both families needs its tree then.

@@ -8,7 +8,24 @@ const HEADERS_MAX = 5_000;
  * header `Accept-Language`.
  */
 export function languageTag(sent: unknown): string {
-  return typeof sent === 'string' && TAG.test(sent) ? sent : '';
+  return typeof sent === 'string' && TAG.test(sent) ? usualCase(sent) : '';
+}
+
+/** Most tags are already in this letter case: `de`, `en-US`. */
+const USUAL = /^[a-z]{2,3}(?:-[A-Z]{2})?$/;
+
+/** Returns a tag in the letter case of BCP 47 (section 2.1.1), so that reports do not list `en-us` and `en-US` as two languages. */
+function usualCase(tag: string): string {
+  if (USUAL.test(tag)) return tag;
+  const [language = '', ...rest] = tag.toLowerCase().split('-');
+  return [language, ...rest.map(subtagCase)].join('-');
+}
+
+function subtagCase(subtag: string, at: number, subtags: readonly string[]): string {
+  // All subtags of an extension (`u-co-phonebk`) and of private use (`x-word`) are in lower case.
+  if (subtags.slice(0, at).some(({ length }) => length === 1)) return subtag;
+  if (subtag.length === 2) return subtag.toUpperCase();
+  return /^[a-z]{4}$/.test(subtag) ? subtag.charAt(0).toUpperCase() + subtag.slice(1) : subtag;
 }
 
 /**
@@ -36,5 +53,5 @@ function favourite(acceptLanguage: string): string {
     const quality = given === undefined ? 1 : Number(given.slice(2));
     if (TAG.test(tag) && quality > bestQuality) [best, bestQuality] = [tag, quality];
   }
-  return best;
+  return usualCase(best);
 }

@@ -9,6 +9,9 @@ const ADDRESSES = /(?:[a-z]+:\/\/|www\.|mailto:)\S*|[^\s;()]+(?:@|[([]at[)\]])\S
  */
 const TELLING_WORD =
   /[a-z0-9_.!-]{0,30}(?:bot|crawl|spider|slurp|fetch|scan|archiver|preview|monitor|feed|reader|validator)[a-z0-9_.!-]{0,30}/i;
+const TELLING_WORDS = new RegExp(TELLING_WORD, 'gi');
+/** Words that say what a bot does, and do not name it: `NetNewsWire (RSS Reader)`. */
+const KIND = /^(?:bot|robot|crawler|spider|fetcher|scanner|preview|monitor(?:ing)?|feed|reader|validator)$/i;
 const FIRST_PRODUCT = /^([a-z][a-z0-9_.! -]{0,40}?)(?:[/;]|\s*\(|$)/i;
 /** Matches the name after `compatible;`, without its version. */
 const COMPATIBLE = /compatible; *([a-z][\w.!'-]*(?: [a-z][\w.!'-]*)*)/gi;
@@ -21,12 +24,18 @@ const ORDINARY =
 /** Returns the name of a bot that is not in Weir's list, from its user agent. */
 export function botName(agent: string): string {
   const text = agent.replace(ADDRESSES, ' ').trim();
-  const name = TELLING_WORD.exec(text)?.[0] ?? firstProduct(text) ?? compatibleName(text) ?? lastProduct(text);
+  const word = TELLING_WORD.exec(text)?.[0];
+  const telling = word !== undefined && KIND.test(word) ? nameAmong(text.match(TELLING_WORDS)) : word;
+  const name = telling ?? firstProduct(text) ?? compatibleName(text) ?? lastProduct(text) ?? word;
   return name?.slice(0, NAME_CHARS_MAX) || UNNAMED;
 }
 
+function nameAmong(words: readonly string[] | null): string | undefined {
+  return words?.find((word) => !KIND.test(word));
+}
+
 function firstProduct(text: string): string | undefined {
-  const product = FIRST_PRODUCT.exec(text)?.[1]?.trim();
+  const product = FIRST_PRODUCT.exec(text)?.[1]?.replace(/[ -]+$/, '');
   return product === 'Mozilla' ? undefined : product;
 }
 

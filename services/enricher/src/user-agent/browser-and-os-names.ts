@@ -41,6 +41,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   'Android-x86': 'Android',
   'Fire OS': 'Android',
   KAIOS: 'KaiOS',
+  OpenHarmony: 'HarmonyOS',
   GNU: 'Linux',
 };
 

@@ -6,6 +6,7 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
   ['Google Chrome', 'Chrome'],
   ['Microsoft Edge', 'Edge'],
   ['OperaMobile', 'Opera'],
+  ['AvastSecureBrowser', 'Avast Secure Browser'],
   ['YaBrowser', 'Yandex Browser'],
   ['Yandex', 'Yandex Browser'],
 ]);
@@ -84,6 +85,9 @@ function typeOf(agent: UserAgent, os: string, hints: ClientHints): string {
   if (form.includes('"Tablet"')) return 'tablet';
   const isOrdinary = agent.deviceType === '' || agent.deviceType === 'desktop';
   if (isOrdinary && hints['sec-ch-ua-mobile'] === '?1') return 'mobile';
+  // A tablet that asks for desktop pages. Computers, cars and televisions with Android name their form or their model.
+  const isUnnamed = form === '' && unquoted(hints['sec-ch-ua-model']) === '' && hints['sec-ch-ua-mobile'] === '?0';
+  if (os === 'Android' && agent.deviceType === 'desktop' && isUnnamed) return 'tablet';
   return agent.deviceType === '' ? deviceType(undefined, os) : agent.deviceType;
 }
 

@@ -6,6 +6,8 @@ const OUKITEL = 'OUKITEL[^;)]*?';
 const CARRIER_TABLET = 'A\\d{3}LV';
 const CARRIER_PHONE = '[AB]\\d{3}(?!LV)[A-Z]{2}';
 const END = '(?: Build|[;)])';
+/** Huawei's browser writes the versions of these services after the model, and ua-parser-js takes them for the model. */
+const HUAWEI_BROWSER = '([^;()]+); [HG]MSCore ';
 
 /**
  * Patterns that ua-parser-js tries before its own patterns. Its own patterns name wrong makers: they find `itel` in OUKITEL, and Acer's tablet A101
@@ -14,6 +16,10 @@ const END = '(?: Build|[;)])';
 export const MISREAD_DEVICES = [
   // Like ua-parser-js for unknown models: only phones have `Mobile` in the user agent of a browser.
   [new RegExp(`; (${OUKITEL})${END}(?!.*\\bMobile\\b).+ Safari\\/`, 'i')],
+  ['model', ['type', 'tablet']],
+  [new RegExp(`; ${HUAWEI_BROWSER}.*\\bMobile\\b`)],
+  ['model', ['type', 'mobile']],
+  [new RegExp(`; ${HUAWEI_BROWSER}`)],
   ['model', ['type', 'tablet']],
   [new RegExp(`; (${CARRIER_TABLET})${END}`, 'i')],
   ['model', ['type', 'tablet']],

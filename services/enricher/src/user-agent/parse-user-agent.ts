@@ -2,9 +2,10 @@ import { UAParser } from 'ua-parser-js';
 import { asHandheld, macintoshClaim } from './apple-handheld.ts';
 import { browserName, deviceType, systemFamily } from './browser-and-os-names.ts';
 import { unquoted, withHints } from './client-hints.ts';
-import { COMMON_DEVICES } from './common-devices.ts';
+import { COMMON_BROWSERS, COMMON_DEVICES } from './common-user-agents.ts';
 import { inAppBrowser } from './in-app-browsers.ts';
 import { MISREAD_DEVICES } from './misread-devices.ts';
+import { normalizeBrowser } from './normalize-browser.ts';
 import { normalizeDevice } from './normalize-device.ts';
 import { normalizeOs } from './normalize-os.ts';
 import type { ClientHints, UserAgent } from './user-agent.ts';
@@ -24,7 +25,7 @@ const IOS_FROZEN_SINCE = 26;
 const IOS_REAL = /^.*(?:\bFBSV\/|; iOS |\bVersion\/)(\d+(?:[._]\d+)*)/;
 
 /** One parser for all user agents, because each new parser joins the lists of patterns again. */
-const parser = new UAParser({ device: [...COMMON_DEVICES, ...MISREAD_DEVICES] });
+const parser = new UAParser({ browser: COMMON_BROWSERS, device: [...COMMON_DEVICES, ...MISREAD_DEVICES] });
 
 /**
  * Parses a user agent, corrects the result, and replaces values by those of the Client Hints. A call takes 10 to 30 µs, so
@@ -48,7 +49,8 @@ export function parseUserAgent(wholeAgent: string, hints: ClientHints | undefine
     deviceBrand: device.vendor ?? '',
     deviceModel: device.model ?? '',
   };
-  const agent = unfrozen(normalizeDevice(normalizeOs(named, userAgent), userAgent), userAgent);
+  const corrected = normalizeDevice(normalizeOs(normalizeBrowser(named, userAgent), userAgent), userAgent);
+  const agent = unfrozen(corrected, userAgent);
   if (macintoshClaim(userAgent) === 'sure') return asHandheld(agent, 'iPad');
   return hints === undefined ? agent : withHints(agent, hints);
 }

@@ -41,6 +41,8 @@ describe('referrers', () => {
     ['https://google.blogspot.com/', 'Referral', 'google.blogspot.com'],
     ['https://es.search.yahoo.com/', 'Organic Search', 'Yahoo!'],
     ['https://yandex.com.tr/search', 'Organic Search', 'Yandex'],
+    ['https://clck.yandex.ru/redir/x', 'Organic Search', 'Yandex'],
+    ['https://www2.bing.com/search?q=x', 'Organic Search', 'Bing'],
     ['https://nam02.safelinks.protection.outlook.com/?url=x', 'Email', 'Outlook.com'],
     ['https://shop.us1.list-manage.com/track/click', 'Email', 'Mailchimp'],
     ['https://webmail.provider.example.org/', 'Email', 'webmail.provider.example.org'],
@@ -55,6 +57,12 @@ describe('referrers', () => {
     ['https://chat.deepseek.com/', 'AI Assistants', 'DeepSeek'],
     ['https://chat.mistral.ai/chat', 'AI Assistants', 'Mistral'],
     ['https://grok.com/', 'AI Assistants', 'Grok'],
+    ['https://x.com/i/grok', 'AI Assistants', 'Grok'],
+    ['https://www.bing.com/copilotsearch?q=x', 'AI Assistants', 'Copilot'],
+    ['https://venice.ai/', 'AI Assistants', 'Venice'],
+    ['https://lmarena.ai/', 'AI Assistants', 'LMArena'],
+    ['https://l.wl.co/l?u=x', 'Organic Social', 'WhatsApp'],
+    ['https://example-org.translate.goog/', 'Referral', 'Google Translate'],
     ['https://x.com/', 'Organic Social', 'X'],
     ['https://you.com/search?q=x', 'AI Assistants', 'You'],
     ['https://www.phind.com/', 'AI Assistants', 'Phind'],
@@ -188,6 +196,9 @@ describe('the columns of a hit', () => {
       ['ref=https://www.reddit.com/r/x', 'Organic Social', 'Reddit'],
       ['utm_source=https://www.google.com/&utm_medium=organic', 'Organic Search', 'Google'],
       ['via=https://[', 'Referral', 'https://['],
+      ['source=email', 'Email', 'email'],
+      ['ref=sms', 'SMS', 'sms'],
+      ['ref=mailchimp', 'Email', 'Mailchimp'],
     ] as const;
     expect(tags.map(([query]) => of(`${PAGE}?${query}`, ''))).toEqual(tags.map(([, ...expected]) => expected));
     const [row] = await harness.enrich({ body: pageview({ ref: 'https://blog.example/post' }) });

@@ -52,6 +52,17 @@ describe('language and time zone of the body win over the header and the locatio
     expect(await row({}, 'en;Q=0.1, de;q=0.5, fr;Q=0.3')).toMatchObject({ language: 'de' });
   });
 
+  test.each([
+    ['EN-gb', 'en-GB'],
+    ['pt-br', 'pt-BR'],
+    ['zh-hant-tw', 'zh-Hant-TW'],
+    ['es-419', 'es-419'],
+    ['de-U-CO-Phonebk', 'de-u-co-phonebk'],
+  ])('language %s is stored as %s, from the body and from the header', async (language, stored) => {
+    expect((await row({ language }))?.language).toBe(stored);
+    expect((await row({}, language))?.language).toBe(stored);
+  });
+
   test('both are empty if no source has them', async () => {
     const [line] = await harness.enrich({ ip: '', body: pageview() });
     expect(line).toMatchObject({ language: '', timezone: '', country: '' });

@@ -17,6 +17,7 @@ describe('televisions and set-top boxes, whether the user agent has `Mobile` or 
     'SHIELD TV',
     'Xiaomi TV Box',
     'AQUOS-TVX22A Build/PTT1',
+    'H-LED43GU7003 Build/PPR2',
     'Hyundai TV',
     'itel TV',
     'KodakTV',
@@ -80,6 +81,41 @@ describe('brands and models', () => {
     ['A101KC', 'Kyocera', 'A101KC'],
     ['A103ZT', 'ZTE', 'A103ZT'],
     ['A101FC', '', 'A101FC'],
+    ['motorola edge 40', 'Motorola', 'edge 40'],
+    ['motorola razr 50 ultra Build/U3UXS34', 'Motorola', 'razr 50 ultra'],
+    ['Infinix HOT 40i', 'Infinix', 'HOT 40i'],
+    ['SC-51D', 'Samsung', 'SC-51D'],
+    ['ZTE A7030', 'ZTE', 'A7030'],
+    ['NX729J', 'ZTE', 'NX729J'],
+    ['Wiko W-V770', 'Wiko', 'Wiko W-V770'],
+    ['CUBOT_X30', 'Cubot', 'CUBOT_X30'],
+    ['24069PC21G', 'Xiaomi', '24069PC21G'],
+    ['2409BRN2CA', 'Xiaomi', '2409BRN2CA'],
+    ['Xiaomi 14', 'Xiaomi', 'Xiaomi 14'],
+    ['PGT110', 'OPPO', 'PGT110'],
+    ['PEUM00', 'OPPO', 'PEUM00'],
+    ['TA-1053', 'Nokia', 'TA-1053'],
+    ['A059P', 'Nothing', 'A059P'],
+    ['A001T', 'Nothing', 'A001T'],
+    ['T671G', 'TCL', 'T671G'],
+    ['XT2093DL', 'Motorola', 'XT2093DL'],
+    ['PANB0015IN', 'Motorola', 'PANB0015IN'],
+    ['MZB07Z0IN', 'Xiaomi', 'MZB07Z0IN'],
+    ['Galaxy S21', 'Samsung', 'Galaxy S21'],
+    ['iQOO Neo 5', 'vivo', 'iQOO Neo 5'],
+    ['OPG04', 'OPPO', 'OPG04'],
+    ['CPH2387', 'OPPO', 'CPH2387'],
+    ['CPH2581', 'OnePlus', 'CPH2581'],
+    ['PJZ110', 'OnePlus', 'PJZ110'],
+    ['PGKM10', 'OnePlus', 'PGKM10'],
+    ['CDY-NX9B; HMSCore 5.0.5.300', 'Huawei', 'CDY-NX9B'],
+    ['MIS-LX9', 'Huawei', 'MIS-LX9'],
+    ['KYG02', 'Kyocera', 'KYG02'],
+    ['F-51B', 'Fujitsu', 'F-51B'],
+    ['SH-M24', 'Sharp', 'SH-M24'],
+    ['V1938T', 'vivo', 'V1938T'],
+    ['GM1913', 'OnePlus', 'GM1913'],
+    ['LGM-V300L', 'LG', 'LGM-V300L'],
   ])('the phone %s: brand "%s", model %s', (model, deviceBrand, deviceModel) => {
     expect(parse(model, 'Mobile ')).toMatchObject({ deviceBrand, deviceModel, deviceType: 'mobile' });
   });
@@ -89,7 +125,39 @@ describe('brands and models', () => {
     ['B1-710', 'Acer', 'B1-710'],
     ['A101LV', 'Lenovo', 'A101LV'],
     ['A301LV', 'Lenovo', 'A301LV'],
+    ['KFRASWI', 'Amazon', 'KFRASWI'],
+    ['RMP2102', 'Realme', 'RMP2102'],
+    ['TB-X606F Build/QP1A', 'Lenovo', 'TB-X606F'],
+    ['AGS3K-W09; HMSCore 6.3.0.326', 'Huawei', 'AGS3K-W09'],
+    ['PA2353', 'vivo', 'PA2353'],
   ])('the tablet %s', (model, deviceBrand, deviceModel) => {
     expect(parse(model, '')).toMatchObject({ deviceBrand, deviceModel, deviceType: 'tablet' });
   });
+});
+
+describe('Honor, which uses the model numbers of Huawei', () => {
+  test.each([
+    [12, 'TAH-AN00', 'Huawei'],
+    [10, 'ELS-NX9', 'Huawei'],
+    [10, 'BAH3-W09', 'Huawei'],
+    [10, 'ELS-N29', 'Huawei'],
+    [12, 'NTN-LX1', 'Honor'],
+    [12, 'LLY-NX1', 'Honor'],
+    [12, 'PGT-N19', 'Honor'],
+    [13, 'MAA-AN00', 'Honor'],
+    [14, 'ROD2-W09', 'Honor'],
+  ])('Android %i, %s: %s', (version, model, deviceBrand) => {
+    const userAgent = `Mozilla/5.0 (Linux; Android ${version}; ${model}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/114.0.5735.196 Safari/537.36`;
+    expect(parseUserAgent(userAgent, undefined)).toMatchObject({ deviceBrand, deviceModel: model });
+  });
+});
+
+test('a device without a model is a phone if its user agent has `Mobile`, wherever that stands', () => {
+  const type = (end: string) =>
+    parseUserAgent(
+      `Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/131.0.0.0 ${end}`,
+      undefined,
+    ).deviceType;
+  expect(type('Mobile DuckDuckGo/5 Safari/537.36')).toBe('mobile');
+  expect(type('DuckDuckGo/5 Safari/537.36')).toBe('tablet');
 });

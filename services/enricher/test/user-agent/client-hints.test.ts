@@ -65,6 +65,18 @@ describe('Client Hints: Windows 11, Android models, brands', () => {
       { os: 'Android', deviceType: 'mobile' },
     ],
     [
+      'a tablet with Android that asks for desktop pages',
+      LINUX,
+      { 'sec-ch-ua-platform': '"Android"', 'sec-ch-ua-mobile': '?0' },
+      { os: 'Android', deviceType: 'tablet' },
+    ],
+    [
+      'a computer with Android',
+      LINUX,
+      { 'sec-ch-ua-platform': '"Android"', 'sec-ch-ua-mobile': '?0', 'sec-ch-ua-form-factors': '"Desktop"' },
+      { os: 'Android', deviceType: 'desktop' },
+    ],
+    [
       'a television stays one',
       'Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 Chrome/94.0.4606.128 Safari/537.36',
       { 'sec-ch-ua-platform': '"Linux"' },
@@ -94,6 +106,7 @@ describe('Client Hints: Windows 11, Android models, brands', () => {
       '86.2.4550.83412',
     ],
     ['Opera on Windows', full('Opera', '115.0.5322.68'), 'Opera', '115.0.5322.68'],
+    ['Avast on Android', { 'sec-ch-ua': '"AvastSecureBrowser";v="6.6.0"' }, 'Avast Secure Browser', '6.6.0'],
     ['WebView2', { 'sec-ch-ua': '"Microsoft Edge WebView2";v="130", "Microsoft Edge";v="130"' }, 'Edge', '130'],
     [
       'an app with WebView2',

@@ -1,5 +1,6 @@
 import { inAppBrowser } from '../../src/user-agent/in-app-browsers.ts';
 import { parseUserAgent } from '../../src/user-agent/parse-user-agent.ts';
+import { CHROME } from '../pipeline/enrich-harness.ts';
 
 const IOS =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148';
@@ -25,6 +26,17 @@ describe('in-app browsers and web views', () => {
     [`${ANDROID} MetaIAB Messenger`, 'Messenger', ''],
     [`${IOS} musical_ly_34.9.0 JsSdk/2.0 NetType/WIFI Channel/App Store BytedanceWebview/d8a21c6`, 'TikTok', '34.9.0'],
     [`${ANDROID} trill_340803 BytedanceWebview/d8a21c6 JsSdk/1.0 AppName/trill`, 'TikTok', ''],
+    [`${ANDROID} musical_ly_2023501040 JsSdk/1.0 AppName/musical_ly app_version/35.1.4 Region/GB`, 'TikTok', '35.1.4'],
+    [`${IOS} Viber/22.9.0`, 'Viber', '22.9.0'],
+    [`${IOS} Zalo iOS/24070205`, 'Zalo', '24070205'],
+    [`${ANDROID} VKAndroidApp/8.82-20815`, 'VK', '8.82'],
+    [`${IOS} LinkedInApp/9.31.2411`, 'LinkedIn', '9.31.2411'],
+    [`${ANDROID} Twitter/10.50.0-release.0`, 'X', '10.50.0'],
+    [`${IOS} Safari/605.1.15 (Ecosia ios@9.1.0.1820)`, 'Ecosia', '9.1.0.1820'],
+    [`${ANDROID} AlohaBrowser/5.9.0`, 'Aloha Browser', '5.9.0'],
+    [`${CHROME} CCleaner/131.0.0.0`, 'CCleaner Browser', '131.0.0.0'],
+    [`${CHROME} Avira/131.0.0.0`, 'Avira Secure Browser', '131.0.0.0'],
+    [`${CHROME} Norton/131.0.0.0`, 'Norton Private Browser', '131.0.0.0'],
     [`${IOS} aweme_29.1.0 JsSdk/2.0`, 'Douyin', '29.1.0'],
     [`${IOS} Safari Line/14.9.0`, 'LINE', '14.9.0'],
     [`${ANDROID} Line/14.9.0/IAB`, 'LINE', '14.9.0'],
@@ -40,6 +52,9 @@ describe('in-app browsers and web views', () => {
     [`${IOS} Twitter for iPhone/10.45`, 'X', '10.45'],
     [`${ANDROID} TwitterAndroid`, 'X', ''],
     [`${ANDROID} Reddit/Version 2024.20.0/Build 1/Android 13`, 'Reddit', '2024.20.0'],
+    [`${ANDROID} GoogleApp/16.34.61.ve.arm64`, 'Google App', '16.34.61'],
+    [`${ANDROID} YJApp-ANDROID jp.co.yahoo.android.yjtop/3.227.1`, 'Yahoo! Japan', '3.227.1'],
+    [`${ANDROID} PHX/19.5`, 'Phoenix Browser', '19.5'],
     [`${IOS} KAKAOTALK 10.4.3`, 'KakaoTalk', '10.4.3'],
     [`${ANDROID} NAVER(inapp; search; 2000; 12.6.4)`, 'NAVER', '12.6.4'],
     [`${ANDROID} Telegram-Android/11.4.2 (Samsung SM-A546B; Android 14; SDK 34; AVERAGE)`, 'Telegram', '11.4.2'],

@@ -247,10 +247,9 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
     const { followers } = append;
     if (followers === undefined) return;
     append.followers = undefined;
-    for (const follower of followers) {
-      if (result === 'stored') settle(follower, 'duplicate');
-      else enqueue(follower);
-    }
+    // After a failure, the followers get the same result. If instead each follower appended its own record, one after the other, the last one would
+    // wait for one timeout of the log per follower.
+    for (const follower of followers) settle(follower, result === 'stored' ? 'duplicate' : result);
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bearerToken } from '@weir/domain/registry/api-key';
 import type { ApiKey } from '@weir/domain/registry/site';
 import type { RateLimit } from '@weir/ports/rate-limiter';
 import { siteRateLimit } from '../admission/site-rate-limit.ts';
@@ -26,14 +27,20 @@ export function authorizedKey(
   const { authorization } = request.headers;
   const key = authenticate(authorization);
   if (key === undefined) {
-    const message = authorization === undefined ? 'Missing API key' : 'Invalid API key';
-    replies.error(response, 401, message, ['WWW-Authenticate', 'Bearer']);
+    replies.error(response, 401, refusalOf(authorization), ['WWW-Authenticate', 'Bearer']);
     return undefined;
   }
   tokenUses.note(key.siteId, key.keyId);
   if (key.scopes.includes(scope)) return key;
   replies.error(response, 403, `API key does not have ${scope} scope`);
   return undefined;
+}
+
+function refusalOf(authorization: string | undefined): string {
+  if (authorization === undefined) return 'Missing API key';
+  return bearerToken(authorization) === undefined
+    ? 'Invalid API key: the header Authorization must be "Bearer", a space and the key'
+    : 'Invalid API key';
 }
 
 /** Checks the API key (401), its scope (403), the rate limit (429) and the body (400, 413, 415 or 503), in this order. */

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Json, JsonObject } from '@weir/domain/json/json';
+import { jsonFault } from '@weir/domain/json/json-fault';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
 import { createUnpackBody, isPlain, type Packing, packingOf, type UnpackBody } from './unpack-body.ts';
 
@@ -32,8 +33,8 @@ const ENCODING_UNKNOWN: Refusal = {
 };
 const BOM = Buffer.from('\ufeff');
 const NOT_UTF8: Body = { status: 400, message: 'the body must be valid UTF-8' };
-const NOT_JSON: Body = { status: 400, message: 'the body must be valid JSON' };
-const NOT_OBJECT: Body = { status: 400, message: 'the body must be a JSON object' };
+const EMPTY_BODY: Body = { status: 400, message: 'the body is empty: it must be a JSON object' };
+export const NOT_OBJECT: Refusal = { status: 400, message: 'the body must be a JSON object' };
 
 const FORGOTTEN: JsonObject = Object.freeze({});
 
@@ -146,8 +147,20 @@ export function parseBody(sent: Buffer): Body {
   try {
     json = JSON.parse(text);
   } catch {
-    return NOT_JSON;
+    return text.trim() === '' ? EMPTY_BODY : notJson(text);
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
   return { json: json as JsonObject, text };
+}
+
+/** The message is a getter, because collect does not send it. */
+function notJson(text: string): Refusal {
+  return {
+    status: 400,
+    get message() {
+      const before = text.slice(0, jsonFault(text)).split('\n');
+      const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+      return `the body must be valid JSON: the first error is at ${place}`;
+    },
+  };
 }

@@ -10,7 +10,12 @@ import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { authorizedKey } from '../http/authenticated-route.ts';
 import type { Replies } from '../http/gateway-reply.ts';
-import { BODY_BYTES_MAX, forgetJson, type ParsedBody } from '../http/read-request-body.ts';
+import {
+  BODY_BYTES_MAX,
+  NOT_OBJECT as BODY_NOT_OBJECT,
+  forgetJson,
+  type ParsedBody,
+} from '../http/read-request-body.ts';
 import { type AuthenticatedRoute, CONTENT_TYPE_MESSAGE, type Handle, isJsonContent } from '../http/route.ts';
 
 export const BATCH_EVENTS_MAX = 500;
@@ -69,6 +74,7 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
     };
     if (!isJsonContent(request)) return refuse(400, CONTENT_TYPE_MESSAGE);
     const body = await readBody(request, bodyBytesMax, () => parseTurns.next(keyId));
+    if (body === BODY_NOT_OBJECT) return refuse(400, `the body must be a JSON object with the events: ${EVENTS_RULE}`);
     if ('status' in body) return refuse(body.status, body.message, body.headers);
     const sent = eventsIn(body);
     if (sent === 0 || sent > BATCH_EVENTS_MAX) return refuse(400, EVENTS_RULE);

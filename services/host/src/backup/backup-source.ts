@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type BackupSource, backupFolder, type FrozenTables } from '@weir/backup/create-backup';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { EventLog } from '@weir/ports/event-log';
@@ -128,9 +129,29 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     await endPause();
     await release();
     await rm(backupFolder(dataDir), { recursive: true, force: true });
+    await removeFormerCopies(join(dataDir, 'backup'));
   }
 
   return { logId: eventLog.logId, dataDir, copyLog: (folder) => eventLog.copyTo(folder), freezeTables, recover };
+}
+
+/** Throws `object_store_refused` if backups at this URL would be removed together with the copies of a running backup. */
+export function assertOutsideCopies(url: string, dataDir: string): void {
+  const copies = resolve(backupFolder(dataDir));
+  if (url.startsWith('file:') && `${resolve(fileURLToPath(url))}/`.startsWith(`${copies}/`))
+    throw new DependencyError(
+      'object_store_refused',
+      `Weir empties ${copies} after each backup: choose another folder`,
+    );
+}
+
+/** Removes the copies of an interrupted backup of an earlier version. It kept only a folder `log` there. Other content is a backup. */
+async function removeFormerCopies(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.length === 1 && names[0] === 'log') await rm(folder, { recursive: true });
 }
 
 function tablesChange(): DependencyError {

@@ -71,6 +71,8 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     };
     const onWarning = (message: string): void => logger.warn({ to: started.to }, message);
     try {
+      // This write fails at once if the place cannot be written, before the tables are frozen and the log is copied.
+      await listErasures(started.to);
       const objects = await deps.openStore(started.to);
       try {
         const { source } = deps;

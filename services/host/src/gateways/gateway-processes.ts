@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   joinSingleNetworkSites,
   type SingleNetworkSites,
 } from '@weir/gateway/admission/proxy-misconfiguration-detector';
 import type { DiskSpace } from '@weir/ports/disk-space';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
 import { createGatewayTotals } from '@weir/runtime/gateway-totals';
 import type { Metrics, ThreadMetrics } from '@weir/runtime/prometheus-metrics';
@@ -119,7 +119,7 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
       totals.restarted();
       failures = performance.now() - startedAt < SOON_MS ? failures + 1 : 1;
       const pauseMs = Math.min(RESTART_FIRST_MS * 2 ** (failures - 1), RESTART_LAST_MS);
-      await pause(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      await pauseUnlessAborted(pauseMs, stop.signal);
     }
   }
 

@@ -3,7 +3,7 @@ import { createBackupMetrics } from '@weir/runtime/backup-metrics';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
-import { createBackupSource } from '../backup/backup-source.ts';
+import { assertOutsideCopies, createBackupSource } from '../backup/backup-source.ts';
 import { type RunningBackups, runBackups } from '../backup/run-backups.ts';
 import type { Role } from '../roles.ts';
 import type { OpenAnalytics } from './open-analytics.ts';
@@ -42,7 +42,11 @@ export async function openBackups({
   return runBackups({
     source,
     erased: () => ({ version: 1, at: clock(), tombstones: registry.allTombstones() }),
-    openStore: (url) => openObjectStore({ url, s3 }),
+    async openStore(url) {
+      assertOutsideCopies(url, dataDir);
+      // A backup contains identity secrets in plain text.
+      return openObjectStore({ url, s3, folderMode: 0o700 });
+    },
     schedule: config.backup,
     clock,
     logger,

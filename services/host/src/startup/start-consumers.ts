@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type ImportElection, startImportElection } from '@weir/control/imports/import-election';
 import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
-import { startParquetExporter } from '@weir/control/parquet/parquet-exporter';
+import { type ParquetExporter, startParquetExporter } from '@weir/control/parquet/parquet-exporter';
 import { startRebuild } from '@weir/control/rebuild/start-rebuild';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import type { OpenAnalytics } from '../ports/open-analytics.ts';
 import type { Ports } from '../ports/open-ports.ts';
 import type { Role } from '../roles.ts';
@@ -23,6 +24,7 @@ export interface ConsumersDeps {
   readonly archive: ObjectStore | undefined;
   readonly logger: Logger;
   readonly clock: () => number;
+  readonly metrics: Metrics;
   readonly readiness: Readiness;
 }
 
@@ -31,6 +33,8 @@ export interface Consumers {
   readonly started: Promise<void>;
   /** Resolves with undefined if another process accepts imports. `signal` ends the waiting for the election. */
   importTerm(signal: AbortSignal): Promise<ImportTerm | undefined>;
+  /** Why the export of Parquet files fails or waits. Undefined if it does neither, or if another process exports. */
+  parquetProblem(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -40,7 +44,7 @@ export interface Consumers {
  * process that accepts imports.
  */
 export function startConsumers(deps: ConsumersDeps): Consumers {
-  const { roles, config, ports, store, logger, clock, readiness } = deps;
+  const { roles, config, ports, store, logger, clock, metrics, readiness } = deps;
   const stack = createStack();
 
   const rebuild = async ({ shadow, ready }: OpenAnalytics): Promise<void> => {
@@ -51,6 +55,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     );
   };
 
+  let exporter: ParquetExporter | undefined;
   const parquetExporter = async ({ analytics, ready }: OpenAnalytics): Promise<void> => {
     const { archive: objects } = deps;
     if (objects === undefined || config.archive?.parquet !== true) return;
@@ -58,10 +63,8 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     const { retentionDays } = config.archive;
     const retentionMs = retentionDays === undefined ? undefined : retentionDays * 24 * HOUR_MS;
     const { eventLog, registry } = ports;
-    stack.add(
-      await startParquetExporter({ eventLog, store: objects, analytics, registry, clock, logger, retentionMs }),
-      (running) => running.close(),
-    );
+    const exporting = { eventLog, store: objects, analytics, registry, clock, logger, metrics, retentionMs };
+    exporter = stack.add(await startParquetExporter(exporting), (running) => running.close());
   };
 
   let election: Promise<ImportElection> | undefined;
@@ -93,6 +96,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
   return {
     started,
     importTerm: async (signal) => (isAlone ? SOLE_TERM : (await election)?.term(signal)),
+    parquetProblem: () => exporter?.problem(),
     async close() {
       await Promise.allSettled(starting);
       await stack.close();

@@ -220,6 +220,7 @@ async function start(
       disks: () =>
         Promise.all(disks.map(async ({ name, reserveBytes, space }) => ({ name, reserveBytes, ...(await space()) }))),
       engines: guardRails.status,
+      parquetProblem: consumers.parquetProblem,
     },
     backups,
   });

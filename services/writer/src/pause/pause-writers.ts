@@ -26,7 +26,7 @@ export type Paused =
   | { readonly status: 'late'; readonly partitions: readonly number[] };
 
 /** The time that the writers have to finish their running inserts. */
-export const PAUSE_WITHIN_MS = 60_000;
+const PAUSE_WITHIN_MS = 60_000;
 const CHECK_EVERY_MS = 50;
 
 /** The number of the next swap (an exchange of all tables) or backup. It is higher than the numbers of all earlier swaps and backups. */

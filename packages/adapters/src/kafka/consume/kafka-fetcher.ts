@@ -42,15 +42,15 @@ export interface KafkaFetcher {
   close(): void;
 }
 
+interface FetchedPartition {
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly highWatermark: string;
+  readonly messages: readonly KafkaMessage[];
+}
+
 interface FetchResponse {
-  readonly responses: readonly {
-    readonly partitions: readonly {
-      readonly partition: number;
-      readonly errorCode: number;
-      readonly highWatermark: string;
-      readonly messages: readonly KafkaMessage[];
-    }[];
-  }[];
+  readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[];
 }
 
 export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetcher {
@@ -112,37 +112,10 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   async function poll(leader: BrokerPlace, wanted: ReadonlyMap<FetchSource, number>): Promise<void> {
     busy.add(leader.nodeId);
     const list = [...wanted];
-    const topic = list[0]![0].topic;
     try {
-      const response = (await link.runOn(leader, (broker) =>
-        withPartitionErrors(broker).fetch({
-          isolationLevel: 0,
-          maxWaitTime: MAX_WAIT_MS,
-          minBytes: 1,
-          maxBytes: REQUEST_BYTES_MAX,
-          topics: [
-            {
-              topic,
-              partitions: list.map(([{ partition, fetchBytesMax }, offset]) => ({
-                partition,
-                fetchOffset: String(offset),
-                maxBytes: fetchBytesMax,
-              })),
-            },
-          ],
-        }),
-      )) as FetchResponse;
-      for (const { partitions } of response.responses) {
-        for (const { partition, errorCode, highWatermark, messages } of partitions) {
-          const [source, offset] = list.find(([candidate]) => candidate.partition === partition) ?? [];
-          if (source === undefined || offset === undefined || !sources.has(source)) continue;
-          if (errorCode === OFFSET_OUT_OF_RANGE) await findRange(source, offset);
-          else if (errorCode !== 0) refused(source, errorCode);
-          else {
-            refusals.delete(source);
-            source.deliver(offset, messages, Number(highWatermark));
-          }
-        }
+      for (const fetched of await fetchFrom(leader, list)) {
+        const [source, offset] = list.find(([{ partition }]) => partition === fetched.partition) ?? [];
+        if (source !== undefined && offset !== undefined && sources.has(source)) await accept(source, offset, fetched);
       }
     } catch (error) {
       if (!closed) for (const source of wanted.keys()) source.onError(error);
@@ -152,6 +125,35 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
     }
     busy.delete(leader.nodeId);
     if (retry === undefined) void pump();
+  }
+
+  /** Requests records of all these sources, which belong to one topic. */
+  async function fetchFrom(
+    leader: BrokerPlace,
+    wanted: readonly (readonly [FetchSource, number])[],
+  ): Promise<readonly FetchedPartition[]> {
+    const topic = wanted[0]![0].topic;
+    const partitions = wanted.map(([{ partition, fetchBytesMax }, offset]) => {
+      return { partition, fetchOffset: String(offset), maxBytes: fetchBytesMax };
+    });
+    const response = (await link.runOn(leader, (broker) =>
+      withPartitionErrors(broker).fetch({
+        isolationLevel: 0,
+        maxWaitTime: MAX_WAIT_MS,
+        minBytes: 1,
+        maxBytes: REQUEST_BYTES_MAX,
+        topics: [{ topic, partitions }],
+      }),
+    )) as FetchResponse;
+    return response.responses.flatMap((ofTopic) => ofTopic.partitions);
+  }
+
+  async function accept(source: FetchSource, offset: number, fetched: FetchedPartition): Promise<void> {
+    const { errorCode, messages, highWatermark } = fetched;
+    if (errorCode === OFFSET_OUT_OF_RANGE) return findRange(source, offset);
+    if (errorCode !== 0) return refused(source, errorCode);
+    refusals.delete(source);
+    source.deliver(offset, messages, Number(highWatermark));
   }
 
   /** Requests new metadata, because the leader may have moved. Reports every 50th consecutive refusal. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { Commit } from '@weir/ports/event-log';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import type { Cluster } from 'kafkajs';
 import type { KafkaTimeouts } from '../kafka-client.ts';
 import { brokerErrorType, eventLogUnavailable, rootCause } from '../kafka-errors.ts';
@@ -148,7 +149,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         // After a first failure, the next heartbeat is sent at once, because little of the session timeout is left.
         if (failures === 1) continue;
       }
-      await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);
+      await pauseUnlessAborted(HEARTBEAT_PAUSE_MS, until);
     }
     return 'closing';
   }
@@ -167,7 +168,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
     while (!until.aborted) {
       const reason = await keepAlive(session, until);
       if (reason === 'UNKNOWN_MEMBER_ID' || reason === 'ILLEGAL_GENERATION') return;
-      await pause(HEARTBEAT_PAUSE_MS, undefined, { signal: until }).catch(() => undefined);
+      await pauseUnlessAborted(HEARTBEAT_PAUSE_MS, until);
     }
   }
 
@@ -188,7 +189,7 @@ export function joinKafkaGroup(options: GroupMemberOptions): GroupMember {
         if (type === 'UNKNOWN_MEMBER_ID') memberId = '';
         if (type === 'REBALANCE_IN_PROGRESS' || closing.signal.aborted) continue;
         options.onError(eventLogUnavailable(`cannot join group ${groupId}`, error));
-        await pause(RETRY_PAUSE_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+        await pauseUnlessAborted(RETRY_PAUSE_MS, closing.signal);
       }
     }
     // Without this request, the next rebalance would begin only when the session of this member times out.

@@ -9,7 +9,7 @@ export function encodeRow(expiresAt: number, text: string): string {
   return `${expiresAt} ${text}`;
 }
 
-export function rowExpiresAt(row: string): number {
+function rowExpiresAt(row: string): number {
   return Number(row.slice(0, row.indexOf(' ')));
 }
 

@@ -4,6 +4,7 @@ import { knownZone } from '../../i18n/known-zone.ts';
 import { type TextKey, useTexts } from '../../i18n/text-context.tsx';
 import { ZoneSelect } from '../../sites/zone-select.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
 import { changeReport, PERIODS, type Period, type ReportState } from '../report-state.ts';
 import { useShortcuts } from '../use-shortcuts.ts';
@@ -79,10 +80,8 @@ function ZoneDialog({ zone, siteZone, onClose }: ZoneProps) {
   const [chosen, setChosen] = useState(zone);
   return (
     <Dialog title={t('site.timezone')} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           changeReport({ timezone: chosen === siteZone ? undefined : chosen });
           onClose();
         }}
@@ -94,7 +93,7 @@ function ZoneDialog({ zone, siteZone, onClose }: ZoneProps) {
             {t('show')}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -111,10 +110,8 @@ function RangeDialog({ from, to, onClose }: RangeProps) {
   const isWrong = range.from > range.to;
   return (
     <Dialog title={t('period.custom')} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (isWrong) return;
           changeReport({ ...range, period: undefined, interval: undefined });
           onClose();
@@ -145,7 +142,7 @@ function RangeDialog({ from, to, onClose }: RangeProps) {
             {t('show')}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -10,8 +10,7 @@ import {
   type ReportOptions,
   reportQuery,
   visitorsCell,
-  withExactOption,
-  withReportOptions,
+  withMetricsOptions,
 } from './report-query.ts';
 
 interface BreakdownView {
@@ -32,12 +31,10 @@ interface BreakdownOptions extends ReportOptions {
 
 export function addBreakdownCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
-    withExactOption(
-      withReportOptions(
-        program
-          .command('breakdown <site_id>')
-          .description('print the numbers of a site by page, source, country and so on'),
-      ),
+    withMetricsOptions(
+      program
+        .command('breakdown <site_id>')
+        .description('print the numbers of a site by page, source, country and so on'),
     )
       .requiredOption(
         '--by <dimension>',

@@ -1,15 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandContext, siteOption, sitePath, withExamples } from '../../command-context.ts';
 import { print, table } from '../../output.ts';
-import {
-  type ExplainView,
-  humanExplain,
-  type ReportOptions,
-  reportQuery,
-  withFilterOption,
-  withPeriodOptions,
-  withRowsOptions,
-} from './report-query.ts';
+import { type ExplainView, humanExplain, type ReportOptions, reportQuery, withReportOptions } from './report-query.ts';
 
 interface CohortsView {
   readonly interval: string;
@@ -28,15 +20,11 @@ interface CohortsOptions extends ReportOptions {
 
 export function addCohortsCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
-    withRowsOptions(
-      withFilterOption(
-        withPeriodOptions(
-          program
-            .command('cohorts')
-            .description('print new visitors by day, week or month, and how many of them came back later')
-            .addOption(siteOption()),
-        ),
-      ),
+    withReportOptions(
+      program
+        .command('cohorts')
+        .description('print new visitors by day, week or month, and how many of them came back later')
+        .addOption(siteOption()),
     ).option('--interval <interval>', 'day, week or month; default: day'),
     'weir cohorts --site shop --period 30d',
     'weir cohorts --site shop --interval week --from 2026-01-05 --to 2026-03-29',

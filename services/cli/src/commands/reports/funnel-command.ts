@@ -1,15 +1,8 @@
 import type { Command } from 'commander';
 import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../../command-context.ts';
 import { print, table } from '../../output.ts';
-import {
-  type ExplainView,
-  humanExplain,
-  type ReportOptions,
-  reportQuery,
-  withFilterOption,
-  withPeriodOptions,
-  withRowsOptions,
-} from './report-query.ts';
+import { addListCommand, addRemoveCommand } from '../../site-lists.ts';
+import { type ExplainView, humanExplain, type ReportOptions, reportQuery, withReportOptions } from './report-query.ts';
 
 interface FunnelView {
   readonly steps: readonly {
@@ -60,15 +53,11 @@ export function addFunnelCommands(program: Command, context: CommandContext): vo
 function addShowCommand(funnel: Command, { io, client }: CommandContext): void {
   withExamples(
     withSteps(
-      withRowsOptions(
-        withFilterOption(
-          withPeriodOptions(
-            funnel
-              .command('show', { isDefault: true })
-              .description('print how many visitors went through the steps of --step, or of a saved funnel')
-              .addOption(siteOption()),
-          ),
-        ),
+      withReportOptions(
+        funnel
+          .command('show', { isDefault: true })
+          .description('print how many visitors went through the steps of --step, or of a saved funnel')
+          .addOption(siteOption()),
       ),
     ).option('--saved <funnel_id>', 'a saved funnel, instead of --step and --within'),
     "weir funnel --site shop --step page:/ --step 'page:/checkout/*' --step event:purchase",
@@ -82,7 +71,8 @@ function addShowCommand(funnel: Command, { io, client }: CommandContext): void {
   });
 }
 
-function addSavedCommands(funnel: Command, { io, client }: CommandContext): void {
+function addSavedCommands(funnel: Command, context: CommandContext): void {
+  const { io, client } = context;
   withExamples(
     withSteps(funnel.command('add').description('save steps under a name').addOption(siteOption())).requiredOption(
       '--name <name>',
@@ -95,27 +85,18 @@ function addSavedCommands(funnel: Command, { io, client }: CommandContext): void
     print(io, json, made, ({ funnel_id }) => `added ${funnel_id}`);
   });
 
-  withExamples(funnel.command('list').description('list the saved funnels'), 'weir funnel list --site shop')
-    .addOption(siteOption())
-    .action(async ({ json, site }: SavedOptions) => {
-      print(io, json, await client().call<SavedFunnelView[]>('GET', sitePath(site, 'funnels')), (funnels) =>
-        table(
-          ['funnel_id', 'name', 'steps', 'within'],
-          funnels.map((row) => [row.funnel_id, row.name, row.steps.join('  '), row.within]),
-          'no saved funnels',
-        ),
-      );
-    });
+  addListCommand<SavedFunnelView>(funnel, context, {
+    path: 'funnels',
+    description: 'list the saved funnels',
+    row: ({ funnel_id, name, steps, within }) => ({ funnel_id, name, steps: steps.join('  '), within }),
+    none: 'no saved funnels',
+  });
 
-  withExamples(
-    funnel.command('remove <funnel_id>').description('remove a saved funnel; no event is removed'),
-    'weir funnel remove funnel_abcdefghijkm --site shop',
-  )
-    .addOption(siteOption())
-    .action(async (funnelId: string, { json, site }: SavedOptions) => {
-      const removed = await client().call<{ funnel_id: string }>('DELETE', sitePath(site, 'funnels', funnelId));
-      print(io, json, removed, ({ funnel_id }) => `removed ${funnel_id}`);
-    });
+  addRemoveCommand(funnel, context, {
+    path: 'funnels',
+    id: 'funnel_id',
+    description: 'remove a saved funnel; no event is removed',
+  });
 }
 
 function withSteps(command: Command): Command {

@@ -1,15 +1,8 @@
 import type { Command } from 'commander';
 import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../../command-context.ts';
 import { print, table } from '../../output.ts';
-import {
-  type ExplainView,
-  humanExplain,
-  type ReportOptions,
-  reportQuery,
-  withFilterOption,
-  withPeriodOptions,
-  withRowsOptions,
-} from './report-query.ts';
+import { addListCommand, addRemoveCommand } from '../../site-lists.ts';
+import { type ExplainView, humanExplain, type ReportOptions, reportQuery, withReportOptions } from './report-query.ts';
 
 interface GoalView {
   readonly goal_id: string;
@@ -50,7 +43,8 @@ interface StatsOptions extends ReportOptions, SiteOptions {
   readonly page?: string;
 }
 
-export function addGoalCommands(program: Command, { io, client }: CommandContext): void {
+export function addGoalCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
   const goal = groupOf(
     program,
     'goal',
@@ -72,38 +66,21 @@ export function addGoalCommands(program: Command, { io, client }: CommandContext
       print(io, json, made, ({ goal_id }) => `added ${goal_id}`);
     });
 
-  withExamples(goal.command('list').description('list the goals of a site'), 'weir goal list --site shop')
-    .addOption(siteOption())
-    .action(async ({ json, site }: SiteOptions) => {
-      print(io, json, await client().call<GoalView[]>('GET', sitePath(site, 'goals')), (goals) =>
-        table(
-          ['goal_id', 'name', 'type', 'value', 'created_at'],
-          goals.map(({ goal_id, name, type, value, created_at }) => [goal_id, name, type, value, created_at]),
-          'no goals',
-        ),
-      );
-    });
+  addListCommand<GoalView>(goal, context, {
+    path: 'goals',
+    description: 'list the goals of a site',
+    row: ({ goal_id, name, type, value, created_at }) => ({ goal_id, name, type, value, created_at }),
+    none: 'no goals',
+  });
+
+  addRemoveCommand(goal, context, { path: 'goals', id: 'goal_id', description: 'remove a goal; no event is removed' });
 
   withExamples(
-    goal.command('remove <goal_id>').description('remove a goal; no event is removed'),
-    'weir goal remove goal_abcdefghijkm --site shop',
-  )
-    .addOption(siteOption())
-    .action(async (goalId: string, { json, site }: SiteOptions) => {
-      const removed = await client().call<{ goal_id: string }>('DELETE', sitePath(site, 'goals', goalId));
-      print(io, json, removed, ({ goal_id }) => `removed ${goal_id}`);
-    });
-
-  withExamples(
-    withRowsOptions(
-      withFilterOption(
-        withPeriodOptions(
-          goal
-            .command('stats')
-            .description('print conversions, converting visitors, conversion rate and revenue')
-            .addOption(siteOption()),
-        ),
-      ),
+    withReportOptions(
+      goal
+        .command('stats')
+        .description('print conversions, converting visitors, conversion rate and revenue')
+        .addOption(siteOption()),
     )
       .option('--goal <goal_id>', 'only this goal')
       .option('--by <dimension>', 'with --goal: page, source, channel, country, property:NAME, …')

@@ -1,15 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandContext, siteOption, sitePath, withExamples } from '../../command-context.ts';
 import { print, table } from '../../output.ts';
-import {
-  type ExplainView,
-  humanExplain,
-  type ReportOptions,
-  reportQuery,
-  withFilterOption,
-  withPeriodOptions,
-  withRowsOptions,
-} from './report-query.ts';
+import { type ExplainView, humanExplain, type ReportOptions, reportQuery, withReportOptions } from './report-query.ts';
 
 type PagesView = readonly { readonly value: string; readonly views: number; readonly visits: number }[];
 
@@ -29,15 +21,11 @@ interface JourneysOptions extends ReportOptions {
 
 export function addJourneysCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
-    withRowsOptions(
-      withFilterOption(
-        withPeriodOptions(
-          program
-            .command('journeys <path>')
-            .description('print the pages that visits viewed before and after a page')
-            .addOption(siteOption()),
-        ),
-      ),
+    withReportOptions(
+      program
+        .command('journeys <path>')
+        .description('print the pages that visits viewed before and after a page')
+        .addOption(siteOption()),
     ).option('--limit <n>', 'length of each list; default: 10'),
     'weir journeys /pricing --site shop --period 7d',
     'weir journeys / --site shop --filter channel:is:Direct',

@@ -1,15 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandContext, sitePath, withExamples } from '../../command-context.ts';
 import { print, table } from '../../output.ts';
-import {
-  type ExplainView,
-  humanExplain,
-  type ReportOptions,
-  reportQuery,
-  withFilterOption,
-  withPeriodOptions,
-  withRowsOptions,
-} from './report-query.ts';
+import { type ExplainView, humanExplain, type ReportOptions, reportQuery, withReportOptions } from './report-query.ts';
 
 interface PropertiesView {
   readonly has_more: boolean;
@@ -28,14 +20,10 @@ interface PropertiesOptions extends ReportOptions {
 
 export function addPropertiesCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
-    withRowsOptions(
-      withFilterOption(
-        withPeriodOptions(
-          program
-            .command('properties <site_id>')
-            .description('print the names of the custom properties in a period, for --by property:NAME'),
-        ),
-      ),
+    withReportOptions(
+      program
+        .command('properties <site_id>')
+        .description('print the names of the custom properties in a period, for --by property:NAME'),
     ).option('--limit <n>', 'the number of names', '100'),
     'weir properties shop --period 7d',
     'weir properties shop --filter event:is:signup',

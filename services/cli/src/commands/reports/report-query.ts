@@ -32,17 +32,19 @@ export interface ExplainView {
   readonly left_out: Readonly<Record<string, unknown>>;
 }
 
+/** Adds the options of a report of one period. */
 export function withReportOptions(command: Command): Command {
+  return withRowsOptions(withFilterOption(withPeriodOptions(command)));
+}
+
+/** Adds the options of a report of the numbers in `MetricsView`. */
+export function withMetricsOptions(command: Command): Command {
   return withRowsOptions(
     withFilterOption(withPeriodOptions(command)).option('--compare <with>', 'previous_period or previous_year'),
-  );
+  ).option('--exact', 'count visitors exactly, also in very large reports');
 }
 
-export function withExactOption(command: Command): Command {
-  return command.option('--exact', 'count visitors exactly, also in very large reports');
-}
-
-export function withPeriodOptions(command: Command): Command {
+function withPeriodOptions(command: Command): Command {
   return command
     .option('--period <period>', '24h, today, yesterday, 7d, 30d, 90d, 12mo, month, year or all; default: 30d')
     .option('--from <time>', 'a date in the time zone of the site, or an ISO 8601 time')

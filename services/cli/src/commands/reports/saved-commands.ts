@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type CommandContext, groupOf, siteOption, sitePath, withExamples } from '../../command-context.ts';
-import { print, table } from '../../output.ts';
+import { print } from '../../output.ts';
+import { addListCommand, addRemoveCommand } from '../../site-lists.ts';
 
 interface SegmentView {
   readonly segment_id: string;
@@ -27,7 +28,8 @@ export function addSavedCommands(program: Command, context: CommandContext): voi
   addAnnotationCommands(program, context);
 }
 
-function addSegmentCommands(program: Command, { io, client }: CommandContext): void {
+function addSegmentCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
   const segment = groupOf(program, 'segment', 'filters that are saved under a name', 'weir segment list --site shop');
 
   withExamples(
@@ -45,30 +47,18 @@ function addSegmentCommands(program: Command, { io, client }: CommandContext): v
       print(io, json, made, ({ segment_id }) => `added ${segment_id}`);
     });
 
-  withExamples(segment.command('list').description('list the segments'), 'weir segment list --site shop')
-    .addOption(siteOption())
-    .action(async ({ json, site }: SavedOptions) => {
-      print(io, json, await client().call<SegmentView[]>('GET', sitePath(site, 'segments')), (segments) =>
-        table(
-          ['segment_id', 'name', 'filters'],
-          segments.map((row) => [row.segment_id, row.name, row.filters.join('  ')]),
-          'no segments',
-        ),
-      );
-    });
+  addListCommand<SegmentView>(segment, context, {
+    path: 'segments',
+    description: 'list the segments',
+    row: ({ segment_id, name, filters }) => ({ segment_id, name, filters: filters.join('  ') }),
+    none: 'no segments',
+  });
 
-  withExamples(
-    segment.command('remove <segment_id>').description('remove a segment'),
-    'weir segment remove segment_abcdefghijkm --site shop',
-  )
-    .addOption(siteOption())
-    .action(async (segmentId: string, { json, site }: SavedOptions) => {
-      const removed = await client().call<{ segment_id: string }>('DELETE', sitePath(site, 'segments', segmentId));
-      print(io, json, removed, ({ segment_id }) => `removed ${segment_id}`);
-    });
+  addRemoveCommand(segment, context, { path: 'segments', id: 'segment_id', description: 'remove a segment' });
 }
 
-function addAnnotationCommands(program: Command, { io, client }: CommandContext): void {
+function addAnnotationCommands(program: Command, context: CommandContext): void {
+  const { io, client } = context;
   const annotation = groupOf(
     program,
     'annotation',
@@ -87,26 +77,12 @@ function addAnnotationCommands(program: Command, { io, client }: CommandContext)
       print(io, json, made, (shown) => `added ${shown.annotation_id} at ${shown.at}`);
     });
 
-  withExamples(annotation.command('list').description('list the notes'), 'weir annotation list --site shop')
-    .addOption(siteOption())
-    .action(async ({ json, site }: SavedOptions) => {
-      print(io, json, await client().call<AnnotationView[]>('GET', sitePath(site, 'annotations')), (annotations) =>
-        table(
-          ['annotation_id', 'at', 'text'],
-          annotations.map((row) => [row.annotation_id, row.at, row.text]),
-          'no annotations',
-        ),
-      );
-    });
+  addListCommand<AnnotationView>(annotation, context, {
+    path: 'annotations',
+    description: 'list the notes',
+    row: ({ annotation_id, at, text }) => ({ annotation_id, at, text }),
+    none: 'no annotations',
+  });
 
-  withExamples(
-    annotation.command('remove <annotation_id>').description('remove a note'),
-    'weir annotation remove annotation_abcdefghijkm --site shop',
-  )
-    .addOption(siteOption())
-    .action(async (annotationId: string, { json, site }: SavedOptions) => {
-      const path = sitePath(site, 'annotations', annotationId);
-      const removed = await client().call<{ annotation_id: string }>('DELETE', path);
-      print(io, json, removed, ({ annotation_id }) => `removed ${annotation_id}`);
-    });
+  addRemoveCommand(annotation, context, { path: 'annotations', id: 'annotation_id', description: 'remove a note' });
 }

@@ -11,8 +11,7 @@ import {
   metricHeads,
   type ReportOptions,
   reportQuery,
-  withExactOption,
-  withReportOptions,
+  withMetricsOptions,
 } from './report-query.ts';
 
 interface StatsView {
@@ -31,12 +30,10 @@ interface StatsOptions extends ReportOptions {
 
 export function addStatsCommand(program: Command, { io, client }: CommandContext): void {
   withExamples(
-    withExactOption(
-      withReportOptions(
-        program
-          .command('stats [site_id]')
-          .description('print the numbers of a site, in total and over time, or of all sites'),
-      ),
+    withMetricsOptions(
+      program
+        .command('stats [site_id]')
+        .description('print the numbers of a site, in total and over time, or of all sites'),
     )
       .option('--interval <interval>', 'hour, day, week or month; default: depends on the length of the period')
       .option('--all', 'the totals of each site, with the change of visitors against the period before'),
@@ -53,9 +50,15 @@ export function addStatsCommand(program: Command, { io, client }: CommandContext
   });
 }
 
+/** The length of the date in `2026-03-01T00:00:00+01:00`. Days, weeks and months begin at the begin of a day. */
+const DATE_CHARS = 10;
+
 function humanStats({ timezone, interval, totals, buckets, comparison, explain }: StatsView): string {
   const rows = [
-    ...buckets.map((bucket) => [bucket.start, ...metricCells(bucket)]),
+    ...buckets.map((bucket) => [
+      interval === 'hour' ? bucket.start : bucket.start.slice(0, DATE_CHARS),
+      ...metricCells(bucket),
+    ]),
     ['total', ...metricCells(totals)],
     ...(comparison === undefined ? [] : [['before', ...metricCells(comparison.totals)]]),
   ];

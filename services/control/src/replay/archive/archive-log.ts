@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { isDependencyError } from '@weir/domain/errors';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type {
@@ -10,7 +9,7 @@ import type {
   StoredRecord,
 } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
-import { abortable } from '@weir/runtime/abortable';
+import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { readSegment, verifySegment } from '@weir/runtime/archive/read-segment';
 import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import { rawOffsetOf } from '../plan-replay.ts';
@@ -151,9 +150,7 @@ async function consumeRun(
     while (!signal.aborted && !sought && (committed?.offset ?? run.from) < next) {
       const woken = new AbortController();
       wake = () => woken.abort();
-      // Not `AbortSignal.any`, for the reason that replay-leader.ts gives (`rest`).
-      await abortable(pause(LOOK_EVERY_MS, undefined, { signal: woken.signal }), signal).catch(() => undefined);
-      woken.abort();
+      await pauseUnlessAborted(LOOK_EVERY_MS, woken.signal, signal);
       await handled(consumer, []);
     }
   }

@@ -61,23 +61,26 @@ export async function fillFromArchive(
   let now = state;
   let recordsBefore = 0;
   for (const run of runs) {
-    const { reading } = now;
-    if (reading === undefined || !isBefore(run, reading)) {
-      const rawEnd = run.logId === eventLog.logId ? (state.starts[run.partition]?.rawOffset ?? 0) : UNLIMITED;
-      const resumed = reading !== undefined && includes(run, reading) ? reading : undefined;
-      if (resumed === undefined && isLost(run, now))
-        throw segmentsGone({ ...run, to: run.from - 1 }, reading?.offset ?? 0);
-      const rawFrom = resumed?.rawFrom ?? (await firstRawOffset(store, run));
-      if (rawFrom !== undefined && rawFrom < rawEnd) {
-        const counted = { ...now, recordsCopied: recordsBefore };
-        const read = await readRun(deps, replay, counted, { run, rawFrom, rawEnd, committed: resumed });
-        if (read === undefined) return undefined;
-        now = read;
-      }
+    const unread = await whatToRead(run, now);
+    if (unread !== undefined) {
+      const read = await readRun(deps, replay, { ...now, recordsCopied: recordsBefore }, unread);
+      if (read === undefined) return undefined;
+      now = read;
     }
     recordsBefore += run.records;
   }
   return { ...now, recordsCopied: recordsBefore };
+
+  /** Returns the part of the run that is still to be read. Undefined if an earlier attempt has read the run, or if the log has all of its records. */
+  async function whatToRead(run: ReadRun['run'], { reading }: ReplayState): Promise<ReadRun | undefined> {
+    if (reading !== undefined && isBefore(run, reading)) return undefined;
+    const rawEnd = run.logId === eventLog.logId ? (state.starts[run.partition]?.rawOffset ?? 0) : UNLIMITED;
+    const resumed = reading !== undefined && includes(run, reading) ? reading : undefined;
+    if (resumed === undefined && isLost(run, now))
+      throw segmentsGone({ ...run, to: run.from - 1 }, reading?.offset ?? 0);
+    const rawFrom = resumed?.rawFrom ?? (await firstRawOffset(store, run));
+    return rawFrom === undefined || rawFrom >= rawEnd ? undefined : { run, rawFrom, rawEnd, committed: resumed };
+  }
 }
 
 /**
@@ -128,26 +131,22 @@ async function readRun(
     // The writer need not wait longer to get full batches: it reads only one partition, so a batch fills quickly.
     expectsMore: () => false,
   });
+  const finished = archive.finished.then((rawNext) => ({ rawNext }));
+  let ended: { readonly rawNext: number } | boolean = true;
   try {
-    const finished = archive.finished.then((rawNext) => ({ rawNext }));
-    while (!signal.aborted) {
-      const ended = await Promise.race([finished, goesOn(writer.status())]);
-      if (ended === false) return undefined;
-      if (ended === true) continue;
-      const { logId, partition } = run;
-      const range: ArchivedRange = { logId, partition, from: rawFrom, to: Math.min(ended.rawNext, rawEnd) - 1 };
-      const read = {
-        ...state,
-        reading: at({ offset: run.to + 1, metadata: '' }),
-        archived: [...(state.archived ?? []), range],
-      };
-      await writer.close();
-      await putState(read);
-      return read;
-    }
-    return undefined;
+    while (ended === true && !signal.aborted) ended = await Promise.race([finished, goesOn(writer.status())]);
   } finally {
     gate.setBesideLive(false);
     await writer.close();
   }
+  if (typeof ended === 'boolean') return undefined;
+  const { logId, partition } = run;
+  const range: ArchivedRange = { logId, partition, from: rawFrom, to: Math.min(ended.rawNext, rawEnd) - 1 };
+  const read = {
+    ...state,
+    reading: at({ offset: run.to + 1, metadata: '' }),
+    archived: [...(state.archived ?? []), range],
+  };
+  await putState(read);
+  return read;
 }

@@ -6,7 +6,7 @@ import { headView, statementView } from '../report-view.ts';
 import { cohortsStatement } from './cohorts-sql.ts';
 
 /** The maximum number of buckets. The size of the answer grows with its square, because the answer has a number for each pair of buckets. */
-export const COHORTS_MAX = 60;
+const COHORTS_MAX = 60;
 
 /** Answers the cohorts report: the visitors by the bucket of their first row, and how many of them were seen in each later bucket. */
 export async function cohortsReport(

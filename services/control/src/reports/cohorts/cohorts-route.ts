@@ -1,14 +1,12 @@
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
-import type { AdminRequest } from '../../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import type { SiteRequest } from '../../http/admin-route.ts';
 import { COHORT_INTERVALS, COHORTS_PARAMETERS, readChoice, readQuery } from '../read-query.ts';
 import { readReportRequest } from '../report-request.ts';
 import { cohortsReport } from './cohorts-report.ts';
 
 /** Returns how many new visitors came back later (docs/stats.md, Cohorts). */
-export async function cohorts(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function cohorts(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, COHORTS_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const interval = readChoice('interval', query.value.interval, COHORT_INTERVALS);

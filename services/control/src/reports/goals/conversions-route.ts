@@ -1,7 +1,7 @@
 import type { Goal } from '@weir/domain/registry/goal';
 import type { AdminDeps } from '../../control-deps.ts';
 import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
-import type { AdminRequest } from '../../http/admin-route.ts';
+import type { SiteRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
 import { readCount } from '../../http/query-parameters.ts';
 import { readDimension } from '../dimensions.ts';
@@ -14,9 +14,7 @@ const LIMIT_DEFAULT = 100;
 const ORDER_DEFAULT = 'conversions:desc';
 
 /** Returns the conversions of the goals of a site, or of one goal by a dimension (docs/stats.md, Goals). */
-export async function conversions(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function conversions(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, CONVERSIONS_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const goals = deps.registry.goals(site.siteId);

@@ -1,40 +1,34 @@
 import { type Action, actionProblem, type Goal } from '@weir/domain/registry/goal';
 import type { AdminDeps } from '../../control-deps.ts';
 import { formatTime } from '../../format-time.ts';
-import { conflict, created, invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
-import type { AdminRequest } from '../../http/admin-route.ts';
+import { conflict, created, fullSite, invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
+import type { AdminRequest, SiteRequest } from '../../http/admin-route.ts';
+import { createInSite } from '../../http/create-in-site.ts';
 import { randomId } from '../../registry/random-id.ts';
 
 /**
  * The maximum number of goals of a site. A statement has one parameter for each goal, and more for filters. `userQuery`
  * accepts at most 100 parameters.
  */
-export const GOALS_PER_SITE_MAX = 50;
+const GOALS_PER_SITE_MAX = 50;
 
 interface NewGoal extends Action {
   readonly name?: string;
 }
 
-export function listGoals({ registry }: AdminDeps, { params }: AdminRequest): Reply {
-  const siteId = params.site_id ?? '';
-  return registry.site(siteId) === undefined ? notFound('site') : ok(registry.goals(siteId).map(goalView));
+export function listGoals({ registry }: AdminDeps, { site: { siteId } }: SiteRequest): Reply {
+  return ok(registry.goals(siteId).map(goalView));
 }
 
-export function createGoal(deps: AdminDeps, { params, body }: AdminRequest<NewGoal>): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    if (registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const { type, value, name = value } = body.value;
+export function createGoal(deps: AdminDeps, request: AdminRequest<NewGoal>): Promise<Reply> {
+  const { registry, randomBytes, clock } = deps;
+  return createInSite(deps, request, async ({ siteId }, { type, value, name = value }) => {
     const problem = actionProblem({ type, value });
     if (problem !== undefined) return invalid(problem);
     const goals = registry.goals(siteId);
     const same = goals.find((goal) => goal.type === type && goal.value === value);
     if (same !== undefined) return conflict(`the site has this goal already: ${same.goalId}, ${type} ${value}`);
-    if (goals.length >= GOALS_PER_SITE_MAX) {
-      return conflict(`the site has ${GOALS_PER_SITE_MAX} goals, the most there can be`);
-    }
+    if (goals.length >= GOALS_PER_SITE_MAX) return fullSite(GOALS_PER_SITE_MAX, 'goals');
     const goal: Goal = { goalId: randomId('goal', randomBytes), siteId, name, type, value, createdAt: clock() };
     await registry.putGoal(goal);
     return created(goalView(goal));

@@ -16,7 +16,7 @@ import { bucketStart, type OverviewZone, overviewStatement, presentStatement, st
  * The maximum number of buckets. It is so low that even with `OVERVIEW_SITES_MAX` sites, the statement does not return more rows than a user's query
  * may return.
  */
-export const OVERVIEW_BUCKETS_MAX = 180;
+const OVERVIEW_BUCKETS_MAX = 180;
 export const OVERVIEW_SITES_MAX = 500;
 
 export interface OverviewRequest {

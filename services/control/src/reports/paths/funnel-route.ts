@@ -1,7 +1,7 @@
 import type { Funnel } from '@weir/domain/registry/saved';
 import type { AdminDeps } from '../../control-deps.ts';
 import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
-import type { AdminRequest } from '../../http/admin-route.ts';
+import type { SiteRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
 import { FUNNEL_PARAMETERS, type Query, readQuery } from '../read-query.ts';
 import { readReportRequest } from '../report-request.ts';
@@ -9,9 +9,7 @@ import { type FunnelOf, funnelReport } from './funnel-report.ts';
 import { readFunnel } from './read-funnel.ts';
 
 /** Returns how many visitors reached each step of a funnel (docs/stats.md, Funnels). */
-export async function funnel(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function funnel(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, FUNNEL_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const saved = deps.registry.funnels(site.siteId).find(({ funnelId }) => funnelId === query.value.funnel);

@@ -1,6 +1,6 @@
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
-import type { AdminRequest } from '../../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import type { SiteRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
 import { readCount } from '../../http/query-parameters.ts';
 import { hasControlCharacter } from '../dimensions.ts';
@@ -12,9 +12,7 @@ import { journeysReport } from './journeys-report.ts';
 const LIMIT_DEFAULT = 10;
 
 /** Returns the pages before and after a page (docs/stats.md, Journeys). */
-export async function journeys(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function journeys(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, JOURNEYS_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const { path = '' } = query.value;

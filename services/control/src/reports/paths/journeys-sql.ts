@@ -1,3 +1,4 @@
+import { pathSpellings } from '../parameters.ts';
 import type { Scope, Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
 import { NO_KEY } from '../visits/visit-rows.ts';
@@ -10,6 +11,12 @@ import { NO_KEY } from '../visits/visit-rows.ts';
 export function journeysStatement(scope: Scope, page: string, rowsMax: number): Statement {
   const { parameters, tables, hits } = reportParts(scope, undefined, ['pathname', 'event_id']);
   const path = parameters.put('path', 'String', page);
+  const spellings = pathSpellings(page);
+  // All spellings of the page count as one page.
+  const viewed =
+    spellings.length === 1
+      ? 'view.3'
+      : `if(has(${parameters.put('spellings', 'Array(String)', spellings)}, view.3), ${path}, view.3)`;
   const sql = `${tables}
 SELECT step.1 AS list, step.2 AS value, count() AS views, uniqExact(session_key) AS visits
 FROM
@@ -18,7 +25,7 @@ FROM
     arrayJoin([('page', ''), ('previous', pages[place - 1]), ('next', pages[place + 1])]) AS step
   FROM
   (
-    SELECT session_key, arrayCompact(arrayMap(view -> view.3, arraySort(groupArray((timestamp, event_key, pathname))))) AS pages
+    SELECT session_key, arrayCompact(arrayMap(view -> ${viewed}, arraySort(groupArray((timestamp, event_key, pathname))))) AS pages
     FROM
     (
       SELECT hit.session_key AS session_key, hit.timestamp AS timestamp, sipHash64(hit.event_id) AS event_key, hit.type AS type, hit.pathname AS pathname

@@ -1,6 +1,6 @@
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
-import type { AdminRequest } from '../../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import type { SiteRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
 import { readCount } from '../../http/query-parameters.ts';
 import { LIMIT_MAX, PROPERTIES_PARAMETERS, readQuery } from '../read-query.ts';
@@ -10,9 +10,7 @@ import { propertiesReport } from './properties-report.ts';
 const LIMIT_DEFAULT = 100;
 
 /** Returns the names of the custom properties in a period (docs/stats.md, Dimensions). */
-export async function properties(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function properties(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, PROPERTIES_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const limit = readCount('limit', query.value.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });

@@ -1,6 +1,6 @@
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
-import type { AdminRequest } from '../../http/admin-route.ts';
+import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import type { SiteRequest } from '../../http/admin-route.ts';
 import { readCount } from '../../http/query-parameters.ts';
 import { REALTIME_LIMIT_MAX, REALTIME_PARAMETERS, readQuery } from '../read-query.ts';
 import { readReportOptions } from '../report-request.ts';
@@ -9,9 +9,7 @@ import { realtimeReport } from './realtime-report.ts';
 const LIMIT_DEFAULT = 10;
 
 /** Returns who is on a site now (docs/stats.md, Realtime). */
-export async function realtime(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
-  const site = deps.registry.site(params.site_id ?? '');
-  if (site === undefined) return notFound('site');
+export async function realtime(deps: AdminDeps, { site, http, context }: SiteRequest): Promise<Reply> {
   const query = readQuery(http.originalUrl, REALTIME_PARAMETERS);
   if ('problem' in query) return invalid(query.problem);
   const options = readReportOptions(query.value);

@@ -33,7 +33,7 @@ export interface PeriodFacts {
 }
 
 const fact = (kind: DayFact['kind'] | 'computed', day: string, hits: string, late: string): string =>
-  `SELECT '${kind}' AS kind, ${day} AS day, 0 AS build, 0 AS slots, ${hits} AS hits, ${late} AS late`;
+  `SELECT '${kind}' AS kind, ${day} AS day, 0 AS build, 0 AS slots, ${hits} AS hits, ${late} AS late, 0 AS contents`;
 // The conditions on `records` have no time, so that ClickHouse evaluates them once for each part of the table (its query condition cache).
 const anyRow = (kind: DayFact['kind'], conditions: string): string =>
   `SELECT * FROM (${fact(kind, 'toDate(0)', '0', '0')} FROM records WHERE ${conditions} LIMIT 1)`;

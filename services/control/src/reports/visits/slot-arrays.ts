@@ -21,10 +21,12 @@ export interface Slots {
   readonly pageviews: string;
   readonly events: string;
   /**
-   * Whether the slots of one visit can have different values of the dimension, or can differ in whether they pass the filters. If not, the report
-   * can count a visit by any one of its slots.
+   * An SQL condition. A slot, or an element of its arrays, that meets this condition also counts its visit. For each visit and value, at most one
+   * slot or element meets it.
    */
-  readonly differ: boolean;
+  readonly counted: string;
+  /** Whether no slot of the visits with several slots (`several`) meets `counted`. Another SELECT then counts these visits, grouped by session. */
+  readonly leavesSeveral: boolean;
 }
 
 /** The arrays of one dimension, as SQL expressions over a slot. */
@@ -73,10 +75,11 @@ function propertyArray(name: string): SlotArray {
 /** `passing`: the conditions of the filters for a value. */
 type Passing = (value: string) => readonly string[];
 
-/** The parts of a breakdown by the dimension: one row for each element. */
+/** The parts of a breakdown by the dimension: one row for each element. `more`: other arrays that have a value for each element. */
 export function elementsOf(
   { values, views, events, hasElements }: SlotArray,
   passing: Passing,
+  more: readonly string[] = [],
 ): Pick<Slots, 'conditions' | 'elements' | 'value' | 'valueKeys' | 'pageviews' | 'events'> {
   const conditions = passing('each');
   // Values that do not pass the filters become the hash of the empty value, which a breakdown by page, event or property never lists.
@@ -84,6 +87,7 @@ export function elementsOf(
     conditions.length === 0 ? 'sipHash64(each)' : `if(${conditions.join(' AND ')}, sipHash64(each), ${NO_KEY})`;
   const joined = [
     `${values} AS each`,
+    ...more,
     ...(views === undefined ? [] : [`${views} AS each_views`]),
     `${events} AS each_events`,
   ];

@@ -35,12 +35,12 @@ export function countedVisits(scope: SlotScope, { parameters }: ReportParts): st
   const one = [`${slotMs('began')} AS moment`, ...OF_SLOT];
   return [
     `SELECT ${['toUnixTimestamp64Milli(begun.started_at) AS moment', ...OF_BEGUN].join(', ')}\n  FROM begun`,
-    ...(slots.differ
+    selectSlots(slots, one, slots.counted),
+    ...(slots.leavesSeveral
       ? [
-          selectSlots(slots, one, 'begun > 0', 'NOT several'),
           `${selectSlots(slots, [`${slotMs('any(began)')} AS moment`, ...OF_VISIT], 'begun > 0', 'several')}\n  GROUP BY session_key`,
         ]
-      : [selectSlots(slots, one, 'begun = 2')]),
+      : []),
   ].join(UNION);
 }
 
@@ -65,9 +65,7 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
   ];
   const none = [`${NO_KEY} AS visitor_key`, 'toUInt32(0) AS pageviews', 'toUInt32(0) AS events'];
   const { withVisits = true } = scope;
-  // The condition for slots that also count their visit. For each visit, one slot has `begun` = 2, and other slots of the day on which the visit
-  // began have 1. If the slots of a visit can differ, the last SELECT below counts the visits with more than one slot with `begun` > 0 (`several`).
-  const counts = slots.differ ? '(begun > 0 AND NOT several)' : 'begun = 2';
+  const { counted } = slots;
   const one = [
     ...withText(slots.value),
     `if(hits, visitor_key, ${NO_KEY}) AS visitor_key`,
@@ -75,8 +73,8 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
     `if(hits, ${slots.events}, 0) AS events`,
     ...(withVisits
       ? [
-          `toUInt32(${counts}) AS visits`,
-          ...['bounces', 'seconds', 'views'].map((name) => `if(${counts}, visit_slots.${name}, 0) AS ${name}`),
+          `toUInt32(${counted}) AS visits`,
+          ...['bounces', 'seconds', 'views'].map((name) => `if(${counted}, visit_slots.${name}, 0) AS ${name}`),
         ]
       : NO_VISIT),
   ];
@@ -88,8 +86,8 @@ export function countedValues(scope: SlotScope, by: Dimension, { parameters, hit
           `SELECT ${[...(isOfRows ? withoutText('begun.name') : withText('begun.name')), ...none, ...OF_BEGUN].join(', ')}\n  FROM begun`,
         ]
       : []),
-    selectElements(slots, one, withVisits ? `(hits OR ${counts})` : 'hits'),
-    ...(withVisits && slots.differ
+    selectElements(slots, one, withVisits ? `(hits OR ${counted})` : 'hits'),
+    ...(withVisits && slots.leavesSeveral
       ? [`${selectSlots(slots, [...ofVisit, ...none, ...OF_VISIT], 'begun > 0', 'several')}\n  GROUP BY session_key`]
       : []),
   ].join(UNION);

@@ -14,11 +14,12 @@ export function readsSlots(scope: Scope): scope is SlotScope {
   return scope.visits.of === 'rows' && scope.visits.built !== undefined;
 }
 
+const EACH_VISITS = 'each_visits';
 const HALF_HOUR_MS = 30 * 60_000;
 
 const columnOf = ({ name, sql }: Dimension): string => (name === 'origin' ? 'origin' : sql);
 /** Dimensions with so many values that grouping their plain texts is faster than grouping values of the type LowCardinality. */
-const PATHS: ReadonlySet<string> = new Set(['entry', 'exit']);
+const VISIT_PATHS: ReadonlySet<string> = new Set(['entry', 'exit']);
 
 /**
  * Whether slots (docs/glossary.md) can answer a report, except for the rows of bots, which it reads from `records`. Slots have no rows of bots, and
@@ -64,17 +65,17 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
       // The name of the table is necessary: the SELECTs of slot-counts.ts define other columns with the name `visitor_key`.
       .map((one) => filterCondition(one, columnOf(one.filter.dimension), 'visit_slots.visitor_key', parameters)),
   ];
-  const isPath = by !== undefined && PATHS.has(by.name);
-  const value = by === undefined ? '' : isPath ? `CAST(${columnOf(by)}, 'String')` : columnOf(by);
+  const isVisitPath = by !== undefined && VISIT_PATHS.has(by.name);
+  const value = by === undefined ? '' : isVisitPath ? `CAST(${columnOf(by)}, 'String')` : columnOf(by);
   const slots = {
     conditions,
     elements: { join: '', conditions: [] },
     value,
-    isPlainText: isPath || (by !== undefined && arrayOf(by) !== undefined),
+    isPlainText: isVisitPath || (by !== undefined && arrayOf(by) !== undefined),
     valueKeys: `arrayDistinct(groupArray(sipHash64(${value})))`,
     pageviews: 'visit_slots.pageviews',
     events: 'visit_slots.events',
-    differ: dimensionsOf(filters, by).some(({ scope }) => scope === 'hit'),
+    ...countingOf(scope, by),
   };
   const inArray = named.filter(({ filter }) => arrayOf(filter.dimension) !== undefined);
   const passing = (value: string): readonly string[] =>
@@ -82,8 +83,29 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
   const dimension = by !== undefined && arrayOf(by) !== undefined ? by : inArray[0]?.filter.dimension;
   if (dimension === undefined) return slots;
   const array = slotArray(dimension, parameters);
-  const ofArray = dimension === by ? elementsOf(array, passing) : filteredCounts(array, passing);
+  const more = slots.counted === EACH_VISITS ? [`page_visits AS ${EACH_VISITS}`] : [];
+  const ofArray = dimension === by ? elementsOf(array, passing, more) : filteredCounts(array, passing);
   return { ...slots, ...ofArray, conditions: [...conditions, ...ofArray.conditions] };
+}
+
+/**
+ * Decides which slots count their visit. For each visit, one slot has `begun` = 2. The other slots of the day on which the visit began have 1.
+ *
+ * - Only dimensions of visits: the slot with `begun` = 2 counts the visit, because all slots of a visit have the same values.
+ * - A breakdown by page without filters on other dimensions of rows: `page_visits` says for each page which slot counts the visit. A filter on pages
+ *   leaves out a page in all slots or in none. A breakdown that counts no visits (`withVisits` is false) does not read this array.
+ * - Otherwise, the slots of a visit can have different values, and a filter can leave out some of them. So visits with several slots are grouped by
+ *   session.
+ */
+function countingOf(
+  { filters, visits, withVisits = true }: SlotScope,
+  by: Dimension | undefined,
+): Pick<Slots, 'counted' | 'leavesSeveral'> {
+  const ofRows = dimensionsOf(filters, by).filter(({ scope }) => scope === 'hit');
+  if (ofRows.length === 0) return { counted: 'begun = 2', leavesSeveral: false };
+  const isOfPages = by?.name === 'page' && ofRows.every(({ name }) => name === 'page');
+  if (isOfPages && withVisits && visits.built.hasPageVisits) return { counted: EACH_VISITS, leavesSeveral: false };
+  return { counted: '(begun > 0 AND NOT several)', leavesSeveral: true };
 }
 
 /** A SELECT of these columns from the slots that also match the conditions `more`. */

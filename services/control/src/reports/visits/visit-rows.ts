@@ -172,7 +172,7 @@ export function computedKeys(near: NearVisits): string {
   ].join('\n      UNION ALL ');
 }
 
-export const outsideSkippedDays = (skips: boolean): string =>
+const outsideSkippedDays = (skips: boolean): string =>
   skips ? ' AND (day < {skip_first_day:Date} OR day >= {skip_last_day:Date})' : '';
 
 /** Adds the parameters of `computedKeys`, and those of the skipped span. */
