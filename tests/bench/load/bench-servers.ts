@@ -51,9 +51,9 @@ export async function portWhenReady(program: RunningProgram): Promise<number> {
   return Number(port);
 }
 
-/** `withLog`: the server appends each body to an event log, and answers when it is durable. */
-export async function startBareServer(programs: Programs, { withLog = false } = {}): Promise<Server> {
-  const program = programs.start('bare-server', withLog ? [programs.newFolder()] : [], {});
+/** `fewestSteps`: the server keeps the promises of the gateway with the fewest steps (bare-server.ts). */
+export async function startBareServer(programs: Programs, { fewestSteps = false } = {}): Promise<Server> {
+  const program = programs.start('bare-server', fewestSteps ? [programs.newFolder()] : [], {});
   const [, port] = await program.printed(/listening (\d+)/);
   return asServer(program, Number(port), ANY_KEY);
 }
