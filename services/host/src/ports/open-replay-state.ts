@@ -7,6 +7,7 @@ import type { StateStore } from '@weir/ports/state-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Stack } from '../stack.ts';
+import { openRedisState } from './open-services.ts';
 
 /** Opens and removes the state store of a replay of `events.raw`. It is separate from the state store of live traffic. */
 export interface ReplayStateStores {
@@ -24,7 +25,6 @@ export interface ReplayStateDeps {
   readonly stack: Stack;
 }
 
-const HOUR_MS = 3_600_000;
 const FOLDER = 'replay-state';
 const REDIS_PREFIX = 'weir:replay:';
 
@@ -40,25 +40,11 @@ export function replayStateStores({ config, logger, clock, disk, stack }: Replay
   // All replays of this process share one connection, and `close` does nothing. A new connection would refuse calls until it is connected.
   let opened: Promise<RedisStateStore> | undefined;
   const shared = (): Promise<RedisStateStore> => {
-    opened ??= openRedis(config, redis, { clock, logger, stack });
+    opened ??= openRedisState(redis, { config, clock, logger, stack }, { keyPrefix: REDIS_PREFIX });
     return opened;
   };
   return {
     open: async () => ({ ...(await shared()), close: async () => undefined }),
     remove: async () => (await shared()).removeAll(),
   };
-}
-
-async function openRedis(
-  { rawRetentionHours }: Config,
-  { url, tls }: NonNullable<Config['engines']['redis']>,
-  { clock, logger, stack }: Pick<ReplayStateDeps, 'clock' | 'logger' | 'stack'>,
-): Promise<RedisStateStore> {
-  const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
-  const store = await openRedisStateStore({
-    ...{ url, clock, logger, keyPrefix: REDIS_PREFIX },
-    ...(tls?.ca === undefined ? {} : { tls: { ca: tls.ca } }),
-    processingLagMaxMs: rawRetentionHours * HOUR_MS,
-  });
-  return stack.add(store, (running) => running.close());
 }

@@ -72,14 +72,16 @@ async function openKafkaLog(config: Config, logger: Logger, kafka: KafkaSettings
   });
 }
 
-export async function openRedisState(redis: RedisSettings, deps: OpenServicesDeps): Promise<RedisStateStore> {
-  const { config, clock, logger, stack } = deps;
+export async function openRedisState(
+  redis: RedisSettings,
+  { config, clock, logger, stack }: Pick<OpenServicesDeps, 'config' | 'clock' | 'logger' | 'stack'>,
+  options: { readonly keyPrefix?: string } = {},
+): Promise<RedisStateStore> {
   const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
   // The enricher can lag by at most the retention of the raw topic: later, Kafka deletes the records.
   const processingLagMaxMs = config.rawRetentionHours * HOUR_MS;
-  return stack.add(await openRedisStateStore({ ...connectionOf(redis), clock, logger, processingLagMaxMs }), (opened) =>
-    opened.close(),
-  );
+  const store = await openRedisStateStore({ ...connectionOf(redis), ...options, clock, logger, processingLagMaxMs });
+  return stack.add(store, (opened) => opened.close());
 }
 
 export async function openRedisLimiter(
