@@ -101,8 +101,8 @@ const problem = localProblem('kafka');
       sasl: { mechanism: 'plain', username: `weir-${role}`, password: `secretOf${role.toUpperCase()}` },
       topics: topics as TopicsSpec,
       partitions: 2,
-      rawRetentionHours: 72,
-      enrichedRetentionDays: 30,
+      rawRetentionMs: 72 * 3_600_000,
+      enrichedRetentionMs: 30 * 24 * 3_600_000,
       appendDeadlineMs: 20_000,
       logger,
     });

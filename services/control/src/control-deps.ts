@@ -42,8 +42,6 @@ export interface ControlDeps {
   readonly detachedUntil: () => number | undefined;
   /** Undefined if Weir does not archive. */
   readonly archive: ObjectStore | undefined;
-  /** How long the topic `events.enriched` keeps records. */
-  readonly enrichedRetentionMs: number;
   /** The problem that stops the replay. Undefined if the replay continues, or if the replay runs in another process. */
   readonly replayProblem: () => Promise<string | undefined>;
   /**
@@ -137,7 +135,7 @@ export interface Located {
 }
 
 /** How long the log keeps the records of its topics. */
-export type TopicRetention = Pick<Config, 'rawRetentionHours' | 'enrichedRetentionDays'>;
+export type TopicRetention = Pick<Config, 'rawRetentionMs' | 'enrichedRetentionMs'>;
 
 /** A site that gets most of its recent hits from one network. */
 interface SingleNetworkSite {

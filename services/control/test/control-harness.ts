@@ -139,6 +139,7 @@ export async function openControlHarness(
       }),
     );
   let replayer = lead();
+  const topicRetention = { rawRetentionMs: 72 * 3_600_000, enrichedRetentionMs: replayRetentionMs };
 
   const rateLimiter = createMemoryRateLimiter({ clock });
   const makeControl = (importTerm: ControlDeps['importTerm'] = async () => SOLE_TERM) =>
@@ -149,7 +150,6 @@ export async function openControlHarness(
       shadow,
       detachedUntil: engine.detachedUntil,
       archive,
-      enrichedRetentionMs: replayRetentionMs,
       replayProblem: async () => replayer.problem(),
       importTerm,
       addressSealer: createAddressSealer({ registry, randomBytes }),
@@ -166,7 +166,7 @@ export async function openControlHarness(
       ],
       findClientIp: createFindClientIp(PROXIES),
       proxies: PROXIES,
-      retention: { rawRetentionHours: 72, enrichedRetentionDays: 30 },
+      retention: topicRetention,
       keep: KEEP_FOREVER,
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
       judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
@@ -188,7 +188,7 @@ export async function openControlHarness(
     workerId: 'harness',
     detachedUntil: engine.detachedUntil,
   };
-  const own = { topics: { rawRetentionHours: 72, enrichedRetentionDays: 30 }, metrics: createErasureMetrics(metrics) };
+  const own = { topics: topicRetention, metrics: createErasureMetrics(metrics) };
   let erasures = startErasures({ ...work, ...own });
   const retentionMetrics = createRetentionMetrics(metrics, 0);
   const removeExpired = () =>

@@ -85,7 +85,7 @@ test('a swap is refused if a letter was redriven after its replay had begun', as
   const [letter] = (await open()).letters;
   const { log_id: log, partition, offset } = letter;
   const addressSealer = createAddressSealer({ registry: weir.registry, randomBytes });
-  const retention = { rawRetentionHours: 72, enrichedRetentionDays: 30 };
+  const retention = { rawRetentionMs: 72 * 3_600_000, enrichedRetentionMs: 30 * 24 * 3_600_000 };
   const deps = { ...weir, addressSealer, retention } as unknown as AdminDeps;
   const record = await letterRecord(deps, { log, partition, offset, attempts: 0 } as never);
   if (typeof record === 'string') throw new Error(record);

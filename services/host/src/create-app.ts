@@ -24,7 +24,6 @@ import type { OpenAnalytics } from './ports/open-analytics.ts';
 import type { Ports } from './ports/open-ports.ts';
 import type { ProjectFiles } from './ports/project-files.ts';
 import type { Role } from './roles.ts';
-import { enrichedRetentionMs } from './startup/start-replays.ts';
 import type { Readiness } from './watch/readiness.ts';
 
 export interface AppDeps {
@@ -73,7 +72,6 @@ export function createApp(deps: AppDeps): Gateway {
           shadow: store.shadow,
           detachedUntil: store.detachedUntil,
           archive: deps.archive,
-          enrichedRetentionMs: enrichedRetentionMs(config),
           replayProblem: deps.replayProblem,
           importTerm: deps.importTerm,
           addressSealer,

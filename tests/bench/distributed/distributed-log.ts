@@ -38,8 +38,8 @@ export async function openBenchLog(brokers: string, prefix: string): Promise<Ben
     topics: JSON.parse(readFileSync(join(PROJECT_ROOT, 'infra/kafka/topics.json'), 'utf8')) as TopicsSpec,
     topicPrefix: prefix,
     partitions: PARTITIONS,
-    rawRetentionHours: 72,
-    enrichedRetentionDays: 30,
+    rawRetentionMs: 72 * 3_600_000,
+    enrichedRetentionMs: 30 * 24 * 3_600_000,
     logger: createLogger('error'),
   });
   const registry = await openLogRegistry({

@@ -31,8 +31,8 @@ export interface KafkaEventLogConfig extends KafkaAddress {
   readonly topics: TopicsSpec;
   /** The number of partitions of a new log. An existing log keeps its number. */
   readonly partitions: number;
-  readonly rawRetentionHours: number;
-  readonly enrichedRetentionDays: number;
+  readonly rawRetentionMs: number;
+  readonly enrichedRetentionMs: number;
   /** Compression of appended records. Reading does not depend on this setting. Default: none. */
   readonly compression?: KafkaCompressionName;
   /** Prefix of each topic and group name, for a shared cluster. */
@@ -90,9 +90,9 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
       createKafkaLink({ address: config, timeouts: PATIENT, topics: names, mayLackTopics: true, logger }),
     partitions: config.partitions,
     retentionMs: {
-      raw: config.rawRetentionHours * 3600_000,
-      enriched: config.enrichedRetentionDays * 24 * 3600_000,
-      salts: config.rawRetentionHours * 3600_000 + SALT_KEPT_LONGER_MS,
+      raw: config.rawRetentionMs,
+      enriched: config.enrichedRetentionMs,
+      salts: config.rawRetentionMs + SALT_KEPT_LONGER_MS,
     },
   });
   const compression = kafkaCompression(config.compression ?? 'none');

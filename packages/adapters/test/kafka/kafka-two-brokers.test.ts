@@ -50,8 +50,8 @@ const ALL_STORED = ['stored', 'stored', 'stored'];
       topics,
       topicPrefix,
       partitions: PARTITIONS.length,
-      rawRetentionHours: 72,
-      enrichedRetentionDays: 30,
+      rawRetentionMs: 72 * 3_600_000,
+      enrichedRetentionMs: 30 * 24 * 3_600_000,
       logger,
       ...more,
     });

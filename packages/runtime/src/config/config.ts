@@ -19,8 +19,9 @@ export interface Config extends HttpConfig {
   readonly rateLimits: { readonly collect: number; readonly events: number; readonly identify: number };
   /** The file with the geo data. If it is undefined, Weir uses the bundled DB-IP data. */
   readonly geoipDatabase: string | undefined;
-  readonly rawRetentionHours: number;
-  readonly enrichedRetentionDays: number;
+  /** How long the topics `events.raw` and `events.enriched` keep records. */
+  readonly rawRetentionMs: number;
+  readonly enrichedRetentionMs: number;
   readonly logLevel: LogLevel;
   /** Number of partitions of a new log; an existing log keeps its number. */
   readonly partitions: number;
@@ -67,7 +68,7 @@ export interface ArchiveConfig {
   /** The place of the archive: `file:///folder` or `s3://bucket/prefix`. */
   readonly url: string;
   /** How long the archive keeps segments (files of records). Undefined if it keeps them forever. */
-  readonly retentionDays: number | undefined;
+  readonly retentionMs: number | undefined;
   /** A segment is stored when it has this many bytes before compression, or after this time. */
   readonly segmentBytesMax: number;
   readonly lingerMs: number;
@@ -144,8 +145,8 @@ export function loadConfig(
       identify: whole('RATE_LIMIT_IDENTIFY', 120, 1, 1_000_000_000),
     },
     geoipDatabase,
-    rawRetentionHours: whole('RAW_RETENTION_HOURS', 72, 1, 8760),
-    enrichedRetentionDays: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650),
+    rawRetentionMs: whole('RAW_RETENTION_HOURS', 72, 1, 8760) * UNIT_MS.h,
+    enrichedRetentionMs: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650) * UNIT_MS.d,
     logLevel,
     partitions: whole('WEIR_PARTITIONS', engines.kafka === undefined ? PARTITIONS_EMBEDDED : PARTITIONS_KAFKA, 1, 1024),
     batch: {
@@ -177,7 +178,7 @@ export function loadConfig(
 
 function readArchive(reader: EnvReader, namedRoles: readonly string[]): ArchiveConfig | undefined {
   const url = reader.text('ARCHIVE_URL');
-  const retentionDays = reader.whole('ARCHIVE_RETENTION_DAYS', 0, 0, 36_500);
+  const retentionMs = reader.whole('ARCHIVE_RETENTION_DAYS', 0, 0, 36_500) * UNIT_MS.d;
   const segmentBytesMax = reader.whole('ARCHIVE_SEGMENT_MB', 32, 1, 1024) * 1024 * 1024;
   const lingerMs = reader.whole('ARCHIVE_LINGER_SECONDS', 600, 1, 86_400) * 1000;
   const parquet = reader.flag('ARCHIVE_PARQUET', true);
@@ -188,7 +189,7 @@ function readArchive(reader: EnvReader, namedRoles: readonly string[]): ArchiveC
     return undefined;
   }
   requireObjectStoreUrl(reader, 'ARCHIVE_URL', url);
-  return { url, retentionDays: retentionDays === 0 ? undefined : retentionDays, segmentBytesMax, lingerMs, parquet };
+  return { url, retentionMs: retentionMs === 0 ? undefined : retentionMs, segmentBytesMax, lingerMs, parquet };
 }
 
 const EVERY = /^([1-9]\d{0,4})([mhd])$/;

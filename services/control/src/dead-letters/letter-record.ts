@@ -28,7 +28,7 @@ export async function letterRecord(
   if (log !== eventLog.logId) return 'its record is in an earlier log, which no longer exists';
   const [stored] = await eventLog.read(TOPIC_RAW, partition, offset, ONE_RECORD_BYTES);
   if (stored?.offset !== offset) {
-    return `its record has expired: events.raw keeps records for ${retention.rawRetentionHours} hours`;
+    return `its record has expired: events.raw keeps records for ${retention.rawRetentionMs / 3_600_000} hours`;
   }
   const raw = Uint8Array.from(stored.value);
   const record = recordOf(raw);

@@ -2,7 +2,6 @@ import type { Erasure } from '@weir/ports/registry';
 import type { TopicRetention } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 
-const HOUR_MS = 3_600_000;
 /**
  * After this time, no copy of the erased rows is left in replaced parts. A ClickHouse server keeps replaced parts for 8 minutes
  * (`old_parts_lifetime`), and looks for old parts at least every 5 minutes. The embedded engine removes them earlier.
@@ -10,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const OLD_PARTS_MS = 15 * 60_000;
 
 /** Returns an erasure as the admin API shows it, with its receipt: what was removed from which table, and until when copies remain. */
-export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedRetentionDays }: TopicRetention): object {
+export function erasureView(erasure: Erasure, { rawRetentionMs, enrichedRetentionMs }: TopicRetention): object {
   const { siteId, erasureId, at, whole, visitors, users, phase, removed, archive, finishedAt, detachedUntil, problem } =
     erasure;
   const until = (ms: number | undefined) => (ms === undefined ? null : formatTime(ms));
@@ -35,12 +34,8 @@ export function erasureView(erasure: Erasure, { rawRetentionHours, enrichedReten
             parquet_files: archive.parquet?.rewritten ?? 0,
           },
     remains: [
-      { kind: 'raw_topic', where: 'topic events.raw', until: until(at + rawRetentionHours * HOUR_MS) },
-      {
-        kind: 'enriched_topic',
-        where: 'topic events.enriched',
-        until: until(at + enrichedRetentionDays * 24 * HOUR_MS),
-      },
+      { kind: 'raw_topic', where: 'topic events.raw', until: until(at + rawRetentionMs) },
+      { kind: 'enriched_topic', where: 'topic events.enriched', until: until(at + enrichedRetentionMs) },
       {
         kind: 'old_parts',
         where: 'parts of tables that ClickHouse has replaced',

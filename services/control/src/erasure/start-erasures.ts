@@ -42,8 +42,7 @@ const RETRY_AFTER_MS = 2_000;
  * report during the pause, and its last report can be `REPORT_EVERY_MS` older than the failure. Five seconds are a reserve.
  */
 const RETRY_AFTER_MS_MAX = WORKER_LOST_MS - REPORT_EVERY_MS - 5_000;
-const HOUR_MS = 3_600_000;
-const WEEK_MS = 7 * 24 * HOUR_MS;
+const WEEK_MS = 7 * 24 * 3_600_000;
 
 const isSearching = ({ phase }: Erasure): boolean => phase === 'waiting' || phase === 'resolving';
 
@@ -123,7 +122,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     const erasure = endedWithoutArchive(registry).at(-1);
     if (archive === undefined || erasure === undefined || !isFree(erasure.worker, deps)) return undefined;
     // The limit is more than the retention: Kafka can keep records for a while after it, and the retention can have been longer before.
-    const keptMs = Math.max(topics.rawRetentionHours, topics.enrichedRetentionDays * 24) * HOUR_MS;
+    const keptMs = Math.max(topics.rawRetentionMs, topics.enrichedRetentionMs);
     if (erasure.at < clock() - 2 * keptMs - WEEK_MS) return undefined;
     const reopened: Erasure = { ...erasure, phase: 'archive', archiveEnds: await archiveEnds(eventLog) };
     await registry.putErasure(reopened);

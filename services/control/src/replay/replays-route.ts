@@ -177,11 +177,11 @@ function readRequest({ clock, randomBytes, keep }: AdminDeps, body: NewReplay): 
 }
 
 function dryRun(deps: AdminDeps, request: ReplayRequest) {
-  const { eventLog, registry, shadow, archive, clock, enrichedRetentionMs: retentionMs, retention } = deps;
-  const raw = { retentionMs: retention.rawRetentionHours * 3_600_000 };
+  const { eventLog, registry, shadow, archive, clock } = deps;
+  const { rawRetentionMs, enrichedRetentionMs: retentionMs } = deps.retention;
   return deps.tables.read(async (analytics) => {
     const { starts, note: planned } = await planStarts(
-      { eventLog, registry, analytics, clock, retentionMs, raw },
+      { eventLog, registry, analytics, clock, retentionMs, raw: { retentionMs: rawRetentionMs } },
       request,
     );
     const isArchived = archive !== undefined && request.from === 'archive';

@@ -9,6 +9,8 @@ import {
 import { decodeEnriched, decodeRaw, type RecordHeaders } from '@weir/records';
 import type { TopicRetention } from '../control-deps.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** A topic whose records stay in the log until retention removes them. */
 export interface LogTopic {
   readonly kind: 'log';
@@ -38,7 +40,7 @@ export const TOPICS: readonly (LogTopic | TableTopic)[] = [
     kind: 'log',
     name: TOPIC_RAW,
     group: GROUP_ENRICHER,
-    retentionHours: ({ rawRetentionHours }) => rawRetentionHours,
+    retentionHours: ({ rawRetentionMs }) => rawRetentionMs / HOUR_MS,
     decode: (_headers, value) => decodeRaw(value),
     siteOf: (record) => (record as ReturnType<typeof decodeRaw>).siteId,
   },
@@ -46,7 +48,7 @@ export const TOPICS: readonly (LogTopic | TableTopic)[] = [
     kind: 'log',
     name: TOPIC_ENRICHED,
     group: GROUP_WRITER,
-    retentionHours: ({ enrichedRetentionDays }) => 24 * enrichedRetentionDays,
+    retentionHours: ({ enrichedRetentionMs }) => enrichedRetentionMs / HOUR_MS,
     decode: decodeEnriched,
     siteOf: (record) => (record as ReturnType<typeof decodeEnriched>).site_id,
   },

@@ -36,7 +36,8 @@ afterAll(async () => {
 /** While the test runs, erasures are carried out with these dependencies. */
 async function withErasures(changed: Partial<StartErasuresDeps>, test: () => Promise<void>): Promise<void> {
   await weir.restartErasures(undefined, async () => {
-    const [topics, ready] = [{ rawRetentionHours: 72, enrichedRetentionDays: 30 }, Promise.resolve()];
+    const topics = { rawRetentionMs: 72 * 3_600_000, enrichedRetentionMs: 30 * 24 * 3_600_000 };
+    const ready = Promise.resolve();
     const metrics = { failing: () => undefined };
     const own = { alone: true, workerId: 'own', logger, metrics, detachedUntil: () => undefined };
     const erasures = startErasures({ ...weir, ...own, ready, topics, ...changed });

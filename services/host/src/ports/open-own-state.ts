@@ -6,7 +6,7 @@ import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store'
 import type { Config } from '@weir/runtime/config/config';
 
 export interface OpenOwnStateDeps {
-  readonly config: Pick<Config, 'dataDir' | 'rawRetentionHours'>;
+  readonly config: Pick<Config, 'dataDir' | 'rawRetentionMs'>;
   readonly clock: () => number;
   readonly disk: DiskSpace | undefined;
 }
@@ -16,8 +16,6 @@ export interface LogWithUnread {
   oldestUnreadAt(topic: string, group: string): Promise<number>;
 }
 
-const HOUR_MS = 3_600_000;
-
 /** Opens the state of the enricher in the data folder. `log` is undefined with Kafka. */
 export function openOwnState(
   { config, clock, disk }: OpenOwnStateDeps,
@@ -25,7 +23,7 @@ export function openOwnState(
 ): Promise<StateStore> {
   // A first-seen key (docs/glossary.md) is needed until all possible duplicates are processed. With Kafka, the enricher lags by at most the
   // retention of the raw topic. The embedded log keeps unread records for longer: `oldestUnreadAt` then extends the time.
-  const firstSeenKeptMs = config.rawRetentionHours * HOUR_MS + IDEMPOTENCY_WINDOW_MS;
+  const firstSeenKeptMs = config.rawRetentionMs + IDEMPOTENCY_WINDOW_MS;
   const unread = log && { oldestUnreadAt: () => log.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) };
   return openLmdbStateStore({ folder: join(config.dataDir, 'state'), clock, disk, firstSeenKeptMs, ...unread });
 }

@@ -17,8 +17,6 @@ import { openRegistryOf } from './open-registry.ts';
 import { openKafka, openRedisLimiter, openRedisState } from './open-services.ts';
 import { type PipelineState, splitStateStore } from './split-state-store.ts';
 
-const HOUR_MS = 3_600_000;
-
 export type EmbeddedLog = LmdbEventLog;
 
 /** The engines behind the ports. Of the services (except the CLI), only the files in this folder import the adapters of engines. */
@@ -85,10 +83,9 @@ async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Prom
 }
 
 function openOwnLog({ config, clock, disk }: OpenPortsDeps): Promise<LmdbEventLog> {
-  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  const { partitions, rawRetentionMs, enrichedRetentionMs } = config;
   const folder = join(config.dataDir, 'log');
-  const retentionMs = (topic: string): number =>
-    (topic === TOPIC_RAW ? rawRetentionHours : enrichedRetentionDays * 24) * HOUR_MS;
+  const retentionMs = (topic: string): number => (topic === TOPIC_RAW ? rawRetentionMs : enrichedRetentionMs);
   const readerOf = (topic: string): string | undefined =>
     ({ [TOPIC_RAW]: GROUP_ENRICHER, [TOPIC_ENRICHED]: GROUP_WRITER })[topic];
   return openLmdbEventLog({ folder, partitions, clock, retentionMs, readerOf, disk });

@@ -11,8 +11,6 @@ import type { Stack } from '../stack.ts';
 import { waitForDependency } from '../startup/wait-for-dependency.ts';
 import { openRegistryOf } from './open-registry.ts';
 
-const HOUR_MS = 3_600_000;
-
 type KafkaSettings = NonNullable<Config['engines']['kafka']>;
 type RedisSettings = NonNullable<Config['engines']['redis']>;
 
@@ -54,7 +52,7 @@ export async function openKafka(
 }
 
 async function openKafkaLog(config: Config, logger: Logger, kafka: KafkaSettings): Promise<KafkaEventLog> {
-  const { partitions, rawRetentionHours, enrichedRetentionDays } = config;
+  const { partitions, rawRetentionMs, enrichedRetentionMs } = config;
   // The client libraries are loaded only when they are used, so that a start with embedded engines is faster.
   const { openKafkaEventLog } = await import('@weir/adapters/kafka/kafka-event-log');
   return openKafkaEventLog({
@@ -66,8 +64,8 @@ async function openKafkaLog(config: Config, logger: Logger, kafka: KafkaSettings
     topicPrefix: kafka.topicPrefix,
     compression: kafka.compression,
     partitions,
-    rawRetentionHours,
-    enrichedRetentionDays,
+    rawRetentionMs,
+    enrichedRetentionMs,
     logger,
   });
 }
@@ -79,7 +77,7 @@ export async function openRedisState(
 ): Promise<RedisStateStore> {
   const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
   // The enricher can lag by at most the retention of the raw topic: later, Kafka deletes the records.
-  const processingLagMaxMs = config.rawRetentionHours * HOUR_MS;
+  const processingLagMaxMs = config.rawRetentionMs;
   const store = await openRedisStateStore({ ...connectionOf(redis), ...options, clock, logger, processingLagMaxMs });
   return stack.add(store, (opened) => opened.close());
 }

@@ -13,8 +13,6 @@ import type { Role } from '../roles.ts';
 import { createStack } from '../stack.ts';
 import type { Readiness } from '../watch/readiness.ts';
 
-const HOUR_MS = 3_600_000;
-
 export interface ConsumersDeps {
   readonly roles: readonly Role[];
   readonly config: Config;
@@ -60,8 +58,7 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     const { archive: objects } = deps;
     if (objects === undefined || config.archive?.parquet !== true) return;
     await ready;
-    const { retentionDays } = config.archive;
-    const retentionMs = retentionDays === undefined ? undefined : retentionDays * 24 * HOUR_MS;
+    const { retentionMs } = config.archive;
     const { eventLog, registry } = ports;
     const exporting = { eventLog, store: objects, analytics, registry, clock, logger, metrics, retentionMs };
     exporter = stack.add(await startParquetExporter(exporting), (running) => running.close());

@@ -16,7 +16,7 @@ import type { Role } from '../roles.ts';
 import { createStack } from '../stack.ts';
 import type { Readiness } from '../watch/readiness.ts';
 
-const HOUR_MS = 3_600_000;
+const ARCHIVE_UPKEEP_MS = 3_600_000;
 
 export interface PipelineDeps {
   readonly roles: readonly Role[];
@@ -72,7 +72,7 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
         logger,
         metrics,
         disk,
-        limits: { rawRetentionMs: config.rawRetentionHours * HOUR_MS },
+        limits: { rawRetentionMs: config.rawRetentionMs },
       }),
       (running) => running.close(),
     );
@@ -115,8 +115,8 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
         limits: {
           segmentBytesMax: archive.segmentBytesMax,
           lingerMs: archive.lingerMs,
-          retentionMs: archive.retentionDays === undefined ? undefined : archive.retentionDays * 24 * HOUR_MS,
-          upkeepMs: HOUR_MS,
+          retentionMs: archive.retentionMs,
+          upkeepMs: ARCHIVE_UPKEEP_MS,
         },
       }),
       (running) => running.close(),

@@ -15,12 +15,6 @@ import type { SharedGeo } from '../ports/shared-geo.ts';
 import { createStack } from '../stack.ts';
 import { writerLimits } from './start-pipeline.ts';
 
-const HOUR_MS = 3_600_000;
-
-export function enrichedRetentionMs({ enrichedRetentionDays }: Config): number {
-  return enrichedRetentionDays * 24 * HOUR_MS;
-}
-
 export interface ReplaysDeps {
   readonly config: Config;
   readonly ports: Pick<Ports, 'eventLog' | 'registry'>;
@@ -58,7 +52,7 @@ export function startReplays(deps: ReplaysDeps): Replays {
     const replayer = stack.add(
       startReplayer({
         ...{ eventLog, registry, analytics, shadow, clock, logger, disk, archive },
-        retentionMs: enrichedRetentionMs(config),
+        retentionMs: config.enrichedRetentionMs,
         liveWriters: {
           nextSwap: () => nextSwap(pausing),
           pause: (swap, signal) => pauseWriters(pausing, swap, { signal }),
@@ -78,7 +72,7 @@ export function startReplays(deps: ReplaysDeps): Replays {
             pauses: undefined,
           }),
         raw: {
-          retentionMs: config.rawRetentionHours * HOUR_MS,
+          retentionMs: config.rawRetentionMs,
           removeState: states.remove,
           startEnricher: async ({ eventLog: log, firstRawOffset }) => {
             const geo = await deps.geo();

@@ -47,8 +47,6 @@ import { startPipeline } from './start-pipeline.ts';
 import { startReplays } from './start-replays.ts';
 import { createStartupBanner } from './startup-banner.ts';
 
-const HOUR_MS = 3_600_000;
-
 export interface StartOptions {
   readonly config: Config;
   readonly roles: readonly Role[];
@@ -141,7 +139,7 @@ async function start(
     stack.add(startMakingSalts({ registry, intervalMs, clock, logger }), (job) => job.close());
   }
   if (roles.includes('enricher')) {
-    const rawRetentionMs = config.rawRetentionHours * HOUR_MS;
+    const { rawRetentionMs } = config;
     const { registry, embeddedLog, sharedClock } = ports;
     const oldestUnreadAt = async () =>
       embeddedLog?.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) ?? Number.POSITIVE_INFINITY;
