@@ -33,7 +33,8 @@ export interface ClickhouseAnalyticsConfig {
   readonly onMigration?: (step: MigrationStep) => void;
 }
 
-const REQUEST_TIMEOUT_MS = 120_000;
+/** The time limit of a statement, in the server (`max_execution_time`) and in the client. */
+export const REQUEST_TIMEOUT_MS = 120_000;
 /** The request timeout for `streamQuery`. It is longer than any query's time limit, because `streamQuery` itself ends requests after that limit. */
 const STREAM_TIMEOUT_MS = 24 * 3_600_000;
 const CONNECTIONS_MAX = 24;

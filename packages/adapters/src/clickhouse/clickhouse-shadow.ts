@@ -6,12 +6,10 @@ import {
   type ClickhouseAnalyticsConfig,
   clickhouseInsertSettings,
   openClickhouseAnalytics,
+  REQUEST_TIMEOUT_MS,
 } from './clickhouse-analytics.ts';
 import { statementError } from './clickhouse-errors.ts';
 import { missingRebuilds } from './clickhouse-migrate.ts';
-
-/** The time limit of each statement. One call of `copy` must not copy more rows than ClickHouse can copy within this time. */
-const REQUEST_TIMEOUT_MS = 120_000;
 
 export interface ClickhouseShadow extends ShadowTables {
   close(): Promise<void>;
@@ -30,6 +28,7 @@ export function openClickhouseShadow(
     url,
     username,
     password,
+    // One call of `copy` must not copy more rows than ClickHouse can copy within this time.
     request_timeout: REQUEST_TIMEOUT_MS,
     log: { level: ClickHouseLogLevel.OFF },
   });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json.ts';
 import type { IdentityProof } from '../people/identity-signature.ts';
-import type { Redriven } from './redriven.ts';
+import { BODY_KEY, type Redriven } from './redriven.ts';
 
 /**
  * The endpoint that received a record. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink` is an
@@ -51,7 +51,7 @@ export type RawRecordHead = Omit<RawRecord, 'body' | 'ip' | 'sealedIp'> & { read
  * client IP must be passed through `withoutClientAddress` first.
  */
 export function encodeRawRecord(head: RawRecordHead, bodyJson: string): Buffer {
-  return Buffer.from(`${envelopeText(head)},"body":${bodyJson}}`);
+  return Buffer.from(`${envelopeText(head)}${BODY_KEY}${bodyJson}}`);
 }
 
 /**
@@ -91,8 +91,6 @@ export function decodeRawRecord(bytes: Uint8Array): RawRecord {
   }
   return record;
 }
-
-const BODY_KEY = ',"body":';
 
 /**
  * Returns a raw record (JSON) with an empty `sealedIp` and without `ip`: the archive must not contain addresses of clients. The text of the

@@ -16,7 +16,8 @@ export interface Redriven {
   readonly visitorId?: string;
 }
 
-const BODY_KEY = ',"body":';
+/** The text between the envelope and the body of a raw record (raw-record.ts). */
+export const BODY_KEY = ',"body":';
 
 /**
  * Encodes the redriven record of a raw record. The text of the body is not changed. Returns undefined if the bytes are not a JSON object

@@ -17,7 +17,8 @@ const TAKEN_PATHS =
 
 /** The last label must not consist of digits: that would be an invalid IP address. */
 const HOST_NAME = /^(?=.{1,253}$)([a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/i;
-const HOPS_MAX = 32;
+/** At most this many proxies can be trusted, and at most this many addresses of a header are read. */
+export const HOPS_MAX = 32;
 
 export function readHttpConfig(reader: EnvReader): HttpConfig {
   const host = readHost(reader);

@@ -4,6 +4,7 @@ import type { ClientIp } from '@weir/domain/net/client-ip';
 import { normalizeIp } from '@weir/domain/net/ip-address';
 import { parseNetwork } from '@weir/domain/net/network';
 import { compileNetworks } from '@weir/domain/net/network-table';
+import { HOPS_MAX } from '@weir/runtime/config/http-config';
 import { claimedAddress, forwardedClaims, type ReadClaims, xForwardedForClaims } from './parse-forwarded.ts';
 
 /** Returns the client IP in normalised form. Empty if the connection is closed. */
@@ -18,9 +19,6 @@ export interface ClientIpConfig {
    */
   readonly clientIpHeader: string | undefined;
 }
-
-/** At most this many addresses of a header are read. */
-const HOPS_MAX = 32;
 
 /**
  * Returns a function that finds the client IP. It trusts a header only if the peer of the connection is a trusted proxy

@@ -22,7 +22,7 @@ const RETRY_AFTER_SECONDS = 1;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const DISK_FULL = 'the disk is nearly full and takes no record now; send it again';
-const UNAVAILABLE = 'the event log cannot take the record now; send it again';
+export const UNAVAILABLE = 'the event log cannot take the record now; send it again';
 
 /** If `disk` reports a shortage of space, the text of `unavailable` says that the disk is nearly full. */
 export function createReplies(endpoint: Endpoint, count: CountReply, disk?: DiskSpace): Replies {

@@ -9,7 +9,7 @@ import type { AppendResult } from '../append/append-batcher.ts';
 import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { authorizedKey } from '../http/authenticated-route.ts';
-import type { Replies } from '../http/gateway-reply.ts';
+import { type Replies, UNAVAILABLE } from '../http/gateway-reply.ts';
 import {
   BODY_BYTES_MAX,
   NOT_OBJECT as BODY_NOT_OBJECT,
@@ -28,7 +28,7 @@ type Result =
 
 const ACCEPTED: Result = { accepted: true };
 const DUPLICATE: Result = { accepted: false, duplicate: true };
-const UNAVAILABLE = failed(503, 'the event log cannot take the record now; send it again');
+const NOT_STORED = failed(503, UNAVAILABLE);
 const NOT_OBJECT = failed(400, 'the event must be a JSON object');
 const TOO_LARGE = failed(413, `the event must be at most ${BODY_BYTES_MAX / 1024} KiB`);
 const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`;
@@ -90,7 +90,7 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
     const appended = appendAll(request, key, body);
     forgetJson(body);
     const results = await Promise.all(appended);
-    if (results.includes(UNAVAILABLE) && !results.some((result) => 'accepted' in result)) {
+    if (results.includes(NOT_STORED) && !results.some((result) => 'accepted' in result)) {
       return replies.unavailable(response);
     }
     const count = (wanted: (result: Result) => boolean): number => results.filter(wanted).length;
@@ -110,7 +110,7 @@ function eventsIn({ json: { events } }: ParsedBody): number {
 }
 
 function resultOf(appended: AppendResult): Result {
-  return appended === 'stored' ? ACCEPTED : appended === 'duplicate' ? DUPLICATE : UNAVAILABLE;
+  return appended === 'stored' ? ACCEPTED : appended === 'duplicate' ? DUPLICATE : NOT_STORED;
 }
 
 function tooManyMessage(count: number, perMinute: number): string {
