@@ -13,6 +13,12 @@ export async function abortable<T>(work: Promise<T>, stop: AbortSignal): Promise
   }
 }
 
+/** Returns `work`, which the caller awaits later. Until then, its rejection does not end the process as an unhandled rejection. */
+export function awaitedLater<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  return work;
+}
+
 /**
  * Resolves after this time, or as soon as one of the signals aborts. Never rejects. Does not use `AbortSignal.any`: in Node 20, a signal keeps a
  * reference to each signal that was made from it.

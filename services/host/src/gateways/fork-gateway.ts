@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';
 import type { ClaimStore } from '@weir/ports/state-store';
+import { awaitedLater } from '@weir/runtime/abortable';
 import { type Logger, writeLogLine } from '@weir/runtime/logger';
 import { linkThreads, type OfferedBy, type ThreadLink } from '@weir/runtime/thread-link';
 import { takeAll } from '../ports/open-gateway-ports.ts';
@@ -86,15 +87,11 @@ export function forkGateway(deps: ForkGatewayDeps, input: () => GatewayInput): F
       void claims.releaseAll();
     });
   });
-  const started = loaded.then(() => link.call('start', [input()]));
-  // The caller awaits both promises later. Until then, a rejection must not end the process as an unhandled rejection.
-  started.catch(() => undefined);
-  ended.catch(() => undefined);
   return {
     pid: worker.process.pid,
     link,
-    started,
-    ended,
+    started: awaitedLater(loaded.then(() => link.call('start', [input()]))),
+    ended: awaitedLater(ended),
     async close() {
       try {
         if (isLoaded) await Promise.race([link.call('close', []), ended]);

@@ -8,7 +8,7 @@ import { type ClickhouseShadow, openClickhouseShadow } from '@weir/adapters/clic
 import { isDependencyError } from '@weir/domain/errors';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
-import { abortable } from '@weir/runtime/abortable';
+import { abortable, awaitedLater } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
 import type { DiskGuard } from '@weir/runtime/disk/disk-guard';
 import type { Logger } from '@weir/runtime/logger';
@@ -52,17 +52,8 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   if (clickhouse !== undefined) {
     const { writer, reader, database, cluster } = clickhouse;
     const opened = open({ ...writer, reader, database, cluster, migrationsDir }, deps);
-    const { analytics } = opened;
-    return {
-      ...opened,
-      detachedUntil: () => undefined,
-      ready: ignoreUntilAwaited(
-        abortable(
-          migrateWhenAvailable(analytics, async () => undefined, logger, stop),
-          stop,
-        ),
-      ),
-    };
+    const migrated = migrateWhenAvailable(opened.analytics, async () => undefined, logger, stop);
+    return { ...opened, detachedUntil: () => undefined, ready: awaitedLater(abortable(migrated, stop)) };
   }
   const { dataDir, diskReserveBytes, clickhouseMemoryBytes: memoryBytes } = config;
   const reserveBytes = disk?.reserveBytes ?? diskReserveBytes;
@@ -77,7 +68,7 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
   const opened = open({ url, username, password, migrationsDir }, deps);
   const migrated = migrateWhenAvailable(opened.analytics, () => engine.ready(), logger, stop);
   const { detachedUntil } = engine;
-  return { ...opened, detachedUntil, ready: ignoreUntilAwaited(abortable(migrated, stop)) };
+  return { ...opened, detachedUntil, ready: awaitedLater(abortable(migrated, stop)) };
 }
 
 function open(
@@ -89,12 +80,6 @@ function open(
   // `connection` must not contain a function: it is sent to a thread.
   const analytics = stack.add(openClickhouseAnalytics({ ...connection, onMigration }), close);
   return { connection, analytics, shadow: stack.add(openClickhouseShadow(connection, analytics), close) };
-}
-
-/** The roles await this promise later. Until then, a rejection must not end the process as an unhandled one. */
-function ignoreUntilAwaited(ready: Promise<void>): Promise<void> {
-  ready.catch(() => undefined);
-  return ready;
 }
 
 /**

@@ -4,6 +4,7 @@ import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
 import { type ParquetExporter, startParquetExporter } from '@weir/control/parquet/parquet-exporter';
 import { startRebuild } from '@weir/control/rebuild/start-rebuild';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { awaitedLater } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
@@ -87,11 +88,8 @@ export function startConsumers(deps: ConsumersDeps): Consumers {
     begin('import election start', election);
   }
 
-  const started = Promise.all(starting).then(() => undefined);
-  // `startWeir` (start-weir.ts) awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
-  started.catch(() => undefined);
   return {
-    started,
+    started: awaitedLater(Promise.all(starting).then(() => undefined)),
     importTerm: async (signal) => (isAlone ? SOLE_TERM : (await election)?.term(signal)),
     parquetProblem: () => exporter?.problem(),
     async close() {

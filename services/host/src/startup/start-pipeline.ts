@@ -6,6 +6,7 @@ import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { Analytics } from '@weir/ports/analytics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { awaitedLater } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
@@ -136,11 +137,8 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
   if (store !== undefined && roles.includes('writer')) begin('writer start', writer(store));
   if (roles.includes('archiver')) begin('archiver start', archiver());
 
-  const started = Promise.all(starting).then(() => undefined);
-  // The caller awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
-  started.catch(() => undefined);
   return {
-    started,
+    started: awaitedLater(Promise.all(starting).then(() => undefined)),
     status: () => statuses.map((status) => status()),
     async close() {
       await Promise.allSettled(starting);

@@ -3,6 +3,7 @@ import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import { startReplayEnricher } from '@weir/enricher/replay/start-replay-enricher';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { ObjectStore } from '@weir/ports/object-store';
+import { awaitedLater } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
@@ -101,9 +102,7 @@ export function startReplays(deps: ReplaysDeps): Replays {
     problem = replayer.problem;
   }
 
-  const started = start();
-  // The caller awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
-  started.catch(() => undefined);
+  const started = awaitedLater(start());
   return {
     started,
     problem: () => problem(),

@@ -3,6 +3,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
 import type { DiskSpace } from '@weir/ports/disk-space';
+import { awaitedLater } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
 import { type Logger, writeLogLine } from '@weir/runtime/logger';
 import type { ThreadMetrics } from '@weir/runtime/prometheus-metrics';
@@ -152,12 +153,9 @@ function run(
     },
   });
 
-  const started = link.call('start', []);
-  // The caller awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
-  started.catch(() => undefined);
   return {
     link,
-    started,
+    started: awaitedLater(link.call('start', [])),
     ...requestsTo(link, ANSWER_WITHIN_MS),
     async close() {
       clearInterval(watch);

@@ -1,7 +1,7 @@
 // The program of the pipeline thread: enricher, writer, archiver and replays (docs/decisions/0042). The main thread starts it.
 import { parentPort, workerData } from 'node:worker_threads';
 import { DependencyError } from '@weir/domain/errors';
-import { abortable } from '@weir/runtime/abortable';
+import { abortable, awaitedLater } from '@weir/runtime/abortable';
 import { createThreadLogger } from '@weir/runtime/logger';
 import { createMetrics, readMetrics } from '@weir/runtime/prometheus-metrics';
 import { linkThreads, type ThreadLink } from '@weir/runtime/thread-link';
@@ -34,12 +34,12 @@ const stop = new AbortController();
 /** Resolves `tables`: ClickHouse's tables are up to date. */
 let tablesReady = (): void => undefined;
 let tablesFailed = (_problem: Error): void => undefined;
-const tables = new Promise<void>((resolve, reject) => {
-  tablesReady = resolve;
-  tablesFailed = reject;
-});
-// The writer awaits this promise later, if it runs. Until then, a rejection must not end the process as an unhandled rejection.
-tables.catch(() => undefined);
+const tables = awaitedLater(
+  new Promise<void>((resolve, reject) => {
+    tablesReady = resolve;
+    tablesFailed = reject;
+  }),
+);
 let shortage = shortageAtStart;
 let pipeline: Pipeline | undefined;
 let replays: Replays | undefined;
@@ -95,18 +95,14 @@ const log: ThreadLog = openLogOfThread(config, owner);
 const disk = { shortage: () => shortage };
 const geo = createSharedGeo({ config, logger, metrics, stack });
 const opening = openThreadPorts({ config, log, clickhouse, logger, clock, disk, stack });
-const started = start();
-// The main thread calls `start` later, which returns this promise. Until then, a rejection must not end the process as an unhandled rejection.
-started.catch(() => undefined);
+const started = awaitedLater(start());
 
 async function start(): Promise<void> {
   const ports = await opening;
   stack.add(collectWhenIdle(), (collecting) => collecting.close());
   const archive = await openArchive(config);
   if (archive !== undefined) stack.add(archive, (objects) => objects.close());
-  const ready = abortable(tables, stop.signal);
-  // The writer awaits this promise later. Until then, a rejection must not end the process as an unhandled rejection.
-  ready.catch(() => undefined);
+  const ready = awaitedLater(abortable(tables, stop.signal));
   const store = ports.tables && { ...ports.tables, ready };
   const working = { roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo };
   pipeline = stack.add(startPipeline(working), (running) => running.close());
