@@ -10,14 +10,10 @@ import type { Config } from '@weir/runtime/config/config';
 import { createGatewayTotals } from '@weir/runtime/gateway-totals';
 import type { Metrics, ThreadMetrics } from '@weir/runtime/prometheus-metrics';
 import { answeredWithin, watchHeartbeat } from '../thread/thread-answers.ts';
+import { type ShortageWatch, watchShortage } from '../thread/watch-shortage.ts';
 import { type ForkedGateway, type ForkGatewayDeps, forkGateway } from './fork-gateway.ts';
 import type { GatewayInput } from './gateway-calls.ts';
 
-const SHORTAGE_CHECK_MS = 250;
-/** How long requests wait for the answer of a gateway process. */
-const ANSWER_WITHIN_MS = 2_000;
-const HEARTBEAT_MS = 5_000;
-const HEARTBEATS_MISSED_MAX = 12;
 /** A process that ended is started again after this pause. If it ends again soon, each further pause is twice as long. */
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 5_000;
@@ -54,13 +50,12 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
   const accepting = new Set<ForkedGateway>();
   const stop = new AbortController();
   const totals = createGatewayTotals(metrics, () => accepting.size);
-  let shortage = disk?.shortage();
-  let watch: NodeJS.Timeout | undefined;
+  let shortage: ShortageWatch | undefined;
   let kept: Promise<void>[] = [];
 
   /** Runs one process until it ends. Rejects if it cannot start. */
   async function run(input: StartInput, onAccepting: () => void): Promise<void> {
-    const gateway = forkGateway(deps, () => ({ ...input, shortage }));
+    const gateway = forkGateway(deps, () => ({ ...input, shortage: shortage?.current() }));
     running.add(gateway);
     try {
       const early = await Promise.race([gateway.started.then(() => undefined), gateway.ended]);
@@ -84,14 +79,12 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
     const { pid, link } = gateway;
     accepting.add(gateway);
     // The shortage of disk space can have changed while the process started.
-    link.tell('setShortage', [shortage]);
+    link.tell('setShortage', [shortage?.current()]);
     const source = totals.add(askProcess(() => link.call('metrics', [])));
     const endHeartbeat = watchHeartbeat({
       ping: () => link.call('ping', []),
       who: `the gateway process ${pid}`,
       consequence: 'it is ended with SIGKILL, and another one is started',
-      everyMs: HEARTBEAT_MS,
-      missedMax: HEARTBEATS_MISSED_MAX,
       logger,
       onSilent: gateway.kill,
     });
@@ -125,6 +118,9 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
 
   return {
     async start(mainSocket) {
+      shortage = watchShortage(disk, (found) => {
+        for (const { link } of accepting) link.tell('setShortage', [found]);
+      });
       const port = await findPort(config);
       const input = { config, port, mainSocket, publicDir: deps.publicDir };
       await Promise.all(
@@ -132,11 +128,6 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
           return new Promise<void>((resolve, reject) => void kept.push(keep(input, resolve, reject)));
         }),
       );
-      watch = setInterval(() => {
-        if (disk?.shortage() === shortage) return;
-        shortage = disk?.shortage();
-        for (const { link } of accepting) link.tell('setShortage', [shortage]);
-      }, SHORTAGE_CHECK_MS).unref();
       return port;
     },
     note() {
@@ -150,7 +141,7 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
     },
     async close() {
       stop.abort();
-      clearInterval(watch);
+      shortage?.end();
       await Promise.all([...running].map((gateway) => gateway.close()));
       await Promise.all(kept);
       kept = [];
@@ -160,7 +151,7 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
 
 /** Wraps a call to a gateway process. The result is undefined if the process does not answer in time, or ends. */
 function askProcess<Result>(call: () => Promise<Result>): () => Promise<Result | undefined> {
-  const ask = answeredWithin(call, ANSWER_WITHIN_MS);
+  const ask = answeredWithin(call);
   return () => ask().catch(() => undefined);
 }
 

@@ -16,14 +16,10 @@ import type { ReadinessSource } from '../watch/readiness.ts';
 import type { MainCalls, PipelineCalls, PipelineInput } from './pipeline-calls.ts';
 import { serveTables } from './serve-tables.ts';
 import { answeredWithin, watchHeartbeat } from './thread-answers.ts';
+import { watchShortage } from './watch-shortage.ts';
 
 const CORES_MIN = 2;
-const SHORTAGE_CHECK_MS = 250;
-/** How long requests wait for an answer of the thread. */
-const ANSWER_WITHIN_MS = 2_000;
 const NO_ANSWER = 'the pipeline thread does not answer';
-const HEARTBEAT_MS = 5_000;
-const HEARTBEATS_MISSED_MAX = 12;
 /** Node sets the limit of the heap below this value only if the machine or the container has less than about 2 GB of memory. */
 const SMALL_HEAP_BYTES = 1024 ** 3;
 /** The semi-space (for young objects) of the thread, in MB, if the heap is small. `npm start` sets 32 MB, for which V8 reserves about 50 MB more. */
@@ -97,10 +93,10 @@ function run(
 ): RunningPipeline & { readonly link: ThreadLink<PipelineCalls> } {
   const { logId, partitionCount } = log;
   const clickhouse = store?.connection;
-  const shortageAtStart = disk?.shortage();
+  const shortage = watchShortage(disk, (found) => link.tell('setShortage', [found]));
   const workerData: PipelineInput = {
     ...{ config, roles, replays, logId, partitionCount, clickhouse },
-    shortage: shortageAtStart,
+    shortage: shortage.current(),
   };
   // V8 reads this flag when it creates the heap of the thread. `resourceLimits` of a Worker would not override the value of the command line.
   if (getHeapStatistics().heap_size_limit < SMALL_HEAP_BYTES) {
@@ -134,17 +130,8 @@ function run(
     () => link.tell('tablesReady', [undefined]),
     (error: unknown) => link.tell('tablesReady', [error instanceof Error ? error.message : String(error)]),
   );
-  let shortage = shortageAtStart;
-  const watch = setInterval(() => {
-    if (disk?.shortage() === shortage) return;
-    shortage = disk?.shortage();
-    link.tell('setShortage', [shortage]);
-  }, SHORTAGE_CHECK_MS).unref();
-
   const endHeartbeat = watchHeartbeat({
     ping: () => link.call('ping', []),
-    everyMs: HEARTBEAT_MS,
-    missedMax: HEARTBEATS_MISSED_MAX,
     who: 'the pipeline thread',
     consequence: 'the process ends, start Weir again',
     logger,
@@ -156,9 +143,9 @@ function run(
   return {
     link,
     started: awaitedLater(link.call('start', [])),
-    ...requestsTo(link, ANSWER_WITHIN_MS),
+    ...requestsTo(link),
     async close() {
-      clearInterval(watch);
+      shortage.end();
       endHeartbeat();
       try {
         await link.call('close', []);
@@ -177,7 +164,7 @@ function run(
  */
 export function requestsTo(
   link: Pick<ThreadLink<PipelineCalls>, 'call'>,
-  timeoutMs: number,
+  timeoutMs?: number,
 ): Pick<RunningPipeline, 'status' | 'replayProblem' | 'locate' | 'readiness' | 'metrics'> {
   const status = answeredWithin(() => link.call('status', []), timeoutMs);
   const replayProblem = answeredWithin(() => link.call('replayProblem', []), timeoutMs);

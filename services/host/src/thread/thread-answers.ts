@@ -1,12 +1,17 @@
 import type { Logger } from '@weir/runtime/logger';
 
+/** How long requests wait for an answer of another thread or process. */
+const ANSWER_WITHIN_MS = 2_000;
+const HEARTBEAT_MS = 5_000;
+const HEARTBEATS_MISSED_MAX = 12;
+
 /**
  * Wraps a call to another thread or process. The result is undefined if there is no answer within `timeoutMs`. Until a late answer arrives, further
  * calls give undefined at once, so that messages to a blocked receiver do not accumulate.
  */
 export function answeredWithin<Arguments extends readonly unknown[], Result>(
   call: (...parameters: Arguments) => Promise<Result>,
-  timeoutMs: number,
+  timeoutMs = ANSWER_WITHIN_MS,
 ): (...parameters: Arguments) => Promise<Result | undefined> {
   let late: Promise<Result> | undefined;
   return async (...parameters) => {
@@ -38,8 +43,10 @@ export interface HeartbeatOptions {
   readonly who: string;
   /** What `onSilent` does, as the end of a sentence. */
   readonly consequence: string;
-  readonly everyMs: number;
-  readonly missedMax: number;
+  /** Default: 5 s. */
+  readonly everyMs?: number;
+  /** Default: 12. */
+  readonly missedMax?: number;
   readonly logger: Pick<Logger, 'error'>;
   /** Called once, when a ping had no answer for `missedMax` beats (intervals of `everyMs`) in sequence. */
   readonly onSilent: (error: Error) => void;
@@ -51,7 +58,8 @@ export interface HeartbeatOptions {
  * the other thread works. Returns a function that ends the watch.
  */
 export function watchHeartbeat(options: HeartbeatOptions): () => void {
-  const { ping, who, consequence, everyMs, missedMax, logger, onSilent } = options;
+  const { ping, who, consequence, logger, onSilent } = options;
+  const { everyMs = HEARTBEAT_MS, missedMax = HEARTBEATS_MISSED_MAX } = options;
   let isWaiting = false;
   let missed = 0;
   const answered = (): void => {
