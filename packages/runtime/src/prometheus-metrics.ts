@@ -23,6 +23,14 @@ export function gaugeOf(registry: Metrics, name: string, help: string, labelName
   );
 }
 
+/** Returns the counter with this name. Creates it if the registry does not have it yet. */
+export function counterOf(registry: Metrics, name: string, help: string, labelNames: readonly string[] = []): Counter {
+  return (
+    (registry.getSingleMetric(name) as Counter | undefined) ??
+    new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })
+  );
+}
+
 /** The values of the metrics of one thread or process, in a form that can be sent to another one. */
 export type ThreadMetrics = readonly MetricObjectWithValues<MetricValue<string>>[];
 
@@ -77,8 +85,7 @@ export interface ConsumeMetrics {
 
 export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): ConsumeMetrics {
   const counter = (name: string, help: string, labels: readonly string[] = []): Counter =>
-    (registry.getSingleMetric(name) as Counter | undefined) ??
-    new Counter({ name, help, labelNames: ['role', 'partition', ...labels], registers: [registry] });
+    counterOf(registry, name, help, ['role', 'partition', ...labels]);
 
   const gauge = (name: string, help: string): Gauge => gaugeOf(registry, name, help, ['role', 'partition']);
 
@@ -150,21 +157,17 @@ export interface StateMetrics {
 }
 
 export function createStateMetrics(registry: Metrics): StateMetrics {
-  const epochs = new Counter({
-    name: 'weir_state_epochs_total',
-    help: 'Epochs of the state store. A new one begins when state may have been lost.',
-    registers: [registry],
-  });
-  const waiting = new Gauge({
-    name: 'weir_state_partitions_waiting',
-    help: 'Partitions whose state may be incomplete. Above 0, records with an idempotency key wait.',
-    registers: [registry],
-  });
-  const folded = new Counter({
-    name: 'weir_state_rebuilt_records_total',
-    help: 'Records folded into the state again.',
-    registers: [registry],
-  });
+  const epochs = counterOf(
+    registry,
+    'weir_state_epochs_total',
+    'Epochs of the state store. A new one begins when state may have been lost.',
+  );
+  const waiting = gaugeOf(
+    registry,
+    'weir_state_partitions_waiting',
+    'Partitions whose state may be incomplete. Above 0, records with an idempotency key wait.',
+  );
+  const folded = counterOf(registry, 'weir_state_rebuilt_records_total', 'Records folded into the state again.');
   return {
     began: () => epochs.inc(),
     waiting: (partitions) => waiting.set(partitions),
@@ -185,11 +188,6 @@ export function createRegistryMetric(registry: Metrics, unreadSeconds: () => num
 
 /** Returns a function that sets the metric of an engine: the number of its settings that break exactly-once. */
 export function createDriftMetric(registry: Metrics): (engine: string, settings: number) => void {
-  const drift = new Gauge({
-    name: 'weir_engine_drift',
-    help: 'Settings of an engine that break exactly-once.',
-    labelNames: ['engine'],
-    registers: [registry],
-  });
+  const drift = gaugeOf(registry, 'weir_engine_drift', 'Settings of an engine that break exactly-once.', ['engine']);
   return (engine, settings) => drift.set({ engine }, settings);
 }

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import { createGatewayTotals } from '../src/gateway-totals.ts';
+import { createGatewayTotals } from '../src/metrics/gateway-totals.ts';
 import { createMetrics, joinMetrics, readMetrics } from '../src/prometheus-metrics.ts';
 
 /** The metrics of a process: one counter and one gauge. */

@@ -1,7 +1,7 @@
 import { isDependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
-import type { ErasureMetrics } from '@weir/runtime/removal-metrics';
+import type { ErasureMetrics } from '@weir/runtime/metrics/control-metrics';
 import type { TopicRetention } from '../control-deps.ts';
 import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';

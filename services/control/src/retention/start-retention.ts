@@ -2,7 +2,7 @@ import { isDependencyError } from '@weir/domain/errors';
 import { expiresBefore, KEEP_KINDS, type Keep, keepOf } from '@weir/domain/registry/keep';
 import type { Expiry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
-import type { RetentionMetrics } from '@weir/runtime/removal-metrics';
+import type { RetentionMetrics } from '@weir/runtime/metrics/control-metrics';
 import { liveAndShadow } from '../erasure/live-and-shadow.ts';
 import { isFree, problemText, Taken } from '../erasure/run-erasure.ts';
 import { repeatWork } from '../repeat-work.ts';

@@ -1,6 +1,6 @@
 import type { BackupView } from '@weir/control/backups/backup-control';
-import type { BackupMetrics } from '@weir/runtime/backup-metrics';
 import type { Config } from '@weir/runtime/config/config';
+import type { BackupMetrics } from '@weir/runtime/metrics/backup-metrics';
 
 /**
  * Decides when a scheduled backup may be tried again after a failure. It waits longer after each failure, because each attempt pauses

@@ -3,9 +3,9 @@ import { type ErasedList, writeErasedList } from '@weir/backup/erased-list';
 import { listSnapshots, timeOfSnapshot } from '@weir/backup/snapshot';
 import type { BackupControl, BackupRequest, BackupView } from '@weir/control/backups/backup-control';
 import type { ObjectStore } from '@weir/ports/object-store';
-import type { BackupMetrics } from '@weir/runtime/backup-metrics';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
+import type { BackupMetrics } from '@weir/runtime/metrics/backup-metrics';
 import { createBackupSchedule } from './backup-schedule.ts';
 
 export interface RunBackupsDeps {

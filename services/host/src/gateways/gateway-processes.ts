@@ -7,7 +7,7 @@ import {
 import type { DiskSpace } from '@weir/ports/disk-space';
 import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
-import { createGatewayTotals } from '@weir/runtime/gateway-totals';
+import { createGatewayTotals } from '@weir/runtime/metrics/gateway-totals';
 import type { Metrics, ThreadMetrics } from '@weir/runtime/prometheus-metrics';
 import { answeredWithin, watchHeartbeat } from '../thread/thread-answers.ts';
 import { type ShortageWatch, watchShortage } from '../thread/watch-shortage.ts';

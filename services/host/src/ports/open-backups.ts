@@ -1,7 +1,7 @@
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
-import { createBackupMetrics } from '@weir/runtime/backup-metrics';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
+import { createBackupMetrics } from '@weir/runtime/metrics/backup-metrics';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { assertOutsideCopies, createBackupSource } from '../backup/backup-source.ts';
 import { type RunningBackups, runBackups } from '../backup/run-backups.ts';

@@ -12,6 +12,7 @@ import { baseUrl } from '@weir/runtime/config/base-url';
 import type { Config } from '@weir/runtime/config/config';
 import { lockDataFolder } from '@weir/runtime/data-folder';
 import type { Logger } from '@weir/runtime/logger';
+import { createErasureMetrics, createRetentionMetrics } from '@weir/runtime/metrics/control-metrics';
 import {
   createMetrics,
   joinMetrics,
@@ -19,7 +20,6 @@ import {
   readMetrics,
   type ThreadMetrics,
 } from '@weir/runtime/prometheus-metrics';
-import { createErasureMetrics, createRetentionMetrics } from '@weir/runtime/removal-metrics';
 import { createApp } from '../create-app.ts';
 import { createGatewayProcesses } from '../gateways/gateway-processes.ts';
 import { openAnalytics } from '../ports/open-analytics.ts';

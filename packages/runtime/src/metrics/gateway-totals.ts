@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import { addMetrics, growingMetrics, type Metrics, type ThreadMetrics } from './prometheus-metrics.ts';
+import { addMetrics, growingMetrics, type Metrics, type ThreadMetrics } from '../prometheus-metrics.ts';
 
 /** The metrics of all gateway processes. */
 export interface GatewayTotals {

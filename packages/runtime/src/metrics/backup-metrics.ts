@@ -1,4 +1,4 @@
-import { gaugeOf, type Metrics } from './prometheus-metrics.ts';
+import { gaugeOf, type Metrics } from '../prometheus-metrics.ts';
 
 export interface BackupMetrics {
   /** Sets the number of attempts that have failed since the last successful one. */
