@@ -6,6 +6,7 @@ import { assertAssigned, describeError, pauseBeforeRetry } from '@weir/runtime/c
 import type { AssignedPartition } from '@weir/runtime/consume/run-consumer';
 import { waitForDiskSpace } from '@weir/runtime/consume/wait-for-disk-space';
 import type { Logger } from '@weir/runtime/logger';
+import type { Slots } from '@weir/runtime/task-slots';
 import { type Batch, halve, type Row } from './batch.ts';
 import type { BatchLimits } from './batcher.ts';
 import { createCommittedPosition } from './committed-position.ts';
@@ -19,7 +20,6 @@ import {
   planInsert,
   UNKNOWN_SETTLES_MS,
 } from './insert-batch.ts';
-import type { Slots } from './insert-slots.ts';
 import { requestedSwap, type WritersPauses } from './pause/writers-pause.ts';
 import { assertAsPlanned, type Plan, refusalText } from './plan.ts';
 import type { ReopenableConsumer } from './reopen-partition.ts';

@@ -5,7 +5,7 @@ import type { EventLog } from '@weir/ports/event-log';
 import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-consumer';
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
-import { createSlots } from './insert-slots.ts';
+import { createSlots } from '@weir/runtime/task-slots';
 import { openPartition } from './open-partition.ts';
 import type { WritersPauses } from './pause/writers-pause.ts';
 import type { ReplayedRows } from './replayed-rows.ts';

@@ -7,7 +7,7 @@ import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedde
 import type { Analytics } from '@weir/ports/analytics';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
-import { createSlots } from '@weir/writer/insert-slots';
+import { createSlots } from '@weir/runtime/task-slots';
 import { startWriter } from '@weir/writer/writer';
 import { ratiosByRound } from '../report/spread.ts';
 import { type Comparison, repeatUntilSteady } from '../report/steady-rounds.ts';

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
+import { createSlots } from '@weir/runtime/task-slots';
 
 export type Packing = 'gzip' | 'deflate' | 'br';
 
@@ -37,27 +38,20 @@ const brotli = promisify(brotliDecompress);
  * memory.
  */
 export function createUnpackBody(): UnpackBody {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  const unpackBrotli = async (packed: Buffer, options: ZlibOptions): Promise<unknown> => {
-    if (running < BROTLI_RUNNING_MAX) running += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await brotli(packed, options);
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
+  const runInSlot = createSlots(BROTLI_RUNNING_MAX);
+  let waiting = 0;
 
   return async (packed, packing, bytesMax) => {
     const options = { maxOutputLength: bytesMax, info: true } as const;
     try {
       if (packing !== 'br') return whole(packed, unpackAtOnce(packed, packing, options));
-      if (waiting.length >= BROTLI_WAITING_MAX) return 'busy';
-      return whole(packed, await unpackBrotli(packed, options));
+      if (waiting >= BROTLI_WAITING_MAX) return 'busy';
+      waiting += 1;
+      const unpacked = await runInSlot(() => {
+        waiting -= 1;
+        return brotli(packed, options);
+      });
+      return whole(packed, unpacked);
     } catch (error) {
       return failure(error);
     }
