@@ -220,7 +220,7 @@ test('the ingress routes exactly the public endpoints and all forms of the snipp
   const ingestion = Object.keys(operations).filter((path) =>
     Object.values(operations[path] ?? {}).some(({ tags }) => tags?.includes('ingestion')),
   );
-  const files = createSnippetRoutes({ files: { publicDir: join(ROOT, 'dist/public') } }).stack;
+  const files = createSnippetRoutes(join(ROOT, 'dist/public')).stack;
   const snippets = files.map(({ route }) => route?.path ?? '').filter((path) => !path.startsWith('/demo'));
   expect(snippets).toContain('/weir.js');
   expect(paths.map(({ path }) => path).sort()).toEqual([...ingestion, ...snippets].sort());

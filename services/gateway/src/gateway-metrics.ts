@@ -5,7 +5,8 @@ import type { CountReply, Endpoint } from './http/gateway-reply.ts';
 export interface GatewayMetrics {
   countReplies(endpoint: Endpoint): CountReply;
   appended(records: number, seconds: number): void;
-  appendFailed(status: 'refused' | 'unknown', records: number): void;
+  /** Counts a record that was not stored, or for which this is unknown. */
+  appendFailed(status: 'refused' | 'unknown'): void;
   claimed(outcome: 'claimed' | 'pending' | 'confirmed', keys: number): void;
   stateStoreFailed(call: 'claim' | 'confirm' | 'release'): void;
   /** Counts the custom traits of an accepted identify that will not be stored. */
@@ -96,7 +97,7 @@ export function createGatewayMetrics(registry: Metrics, waiting: () => number): 
       batchRecords.observe(records);
       appendSeconds.observe(seconds);
     },
-    appendFailed: (status, records) => appendFailures.inc({ status }, records),
+    appendFailed: (status) => appendFailures.inc({ status }),
     claimed: (outcome, keys) => claims.inc({ outcome }, keys),
     stateStoreFailed: (call) => stateStoreFailures.inc({ call }),
     traitsDropped(reason, traits) {

@@ -9,7 +9,7 @@ const publicDir = mkdtempSync(join(tmpdir(), 'weir-snippet-'));
 let weir: RunningGateway;
 beforeAll(async () => {
   writeFileSync(join(publicDir, 'weir.js'), 'weir');
-  weir = await startGateway({ routers: [createSnippetRoutes({ files: { publicDir } })] });
+  weir = await startGateway({ routers: [createSnippetRoutes(publicDir)] });
   await weir.makeSite('site_a');
 });
 afterAll(async () => {

@@ -24,9 +24,7 @@ describe('GET /weir.js and /demo', () => {
   writeFileSync(join(publicDir, 'demo/index.html'), '<h1>Demo</h1>');
   writeFileSync(join(publicDir, 'demo/pricing.html'), '<h1>Pricing</h1>');
   writeFileSync(join(publicDir, '.secret'), 'no');
-  const server = express()
-    .use(createSnippetRoutes({ files: { publicDir } }))
-    .listen(0, '127.0.0.1');
+  const server = express().use(createSnippetRoutes(publicDir)).listen(0, '127.0.0.1');
   beforeAll(async () => {
     if (!server.listening) await once(server, 'listening');
   });

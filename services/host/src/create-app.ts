@@ -115,7 +115,7 @@ export function createApp(deps: AppDeps): Gateway {
     disk: deps.disk,
     addressSealer,
     proxyDetector,
-    routers: [createSnippetRoutes({ files: deps.files }), ...controlRouters],
+    routers: [createSnippetRoutes(deps.files.publicDir), ...controlRouters],
     clock,
     newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
   });

@@ -179,7 +179,7 @@ export function createAppendBatcher(deps: AppendBatcherDeps): AppendBatcher {
 
   /** Releases the keys before the requests are answered, so that a retry is not a duplicate. */
   async function fail(failed: readonly WaitingAppend[], outcomes: readonly AppendOutcome[]): Promise<void> {
-    for (const outcome of outcomes) if (outcome.status !== 'stored') metrics.appendFailed(outcome.status, 1);
+    for (const outcome of outcomes) if (outcome.status !== 'stored') metrics.appendFailed(outcome.status);
     const keys = claimsOf(failed);
     if (keys.length > 0) await keyClaims.release(keys);
     for (const append of failed) settle(append, 'unavailable');

@@ -7,11 +7,6 @@ import { ALLOW_ORIGIN } from './cors.ts';
 import { createReplies } from './gateway-reply.ts';
 import { methodNotAllowed } from './mount-routes.ts';
 
-export interface SnippetFiles {
-  /** The build output of packages/snippet: the snippet (weir.js) with its variants, and the pages of demo/. */
-  readonly publicDir: string;
-}
-
 interface PublicFile {
   readonly plain: Buffer;
   readonly gzip: Buffer;
@@ -39,12 +34,12 @@ const PAGE_POLICY =
 
 /**
  * Serves GET /weir.js, its variants, and the pages of /demo. The files are read and compressed once, at the start, and then served from
- * memory.
+ * memory. `publicDir`: the build output of packages/snippet, which is the snippet (weir.js) with its variants, and the pages of demo/.
  */
-export function createSnippetRoutes({ files }: { readonly files: SnippetFiles }): Router {
+export function createSnippetRoutes(publicDir: string): Router {
   const router = Router();
   const replies = createReplies('other', () => undefined);
-  for (const [path, file] of readPublicFiles(files.publicDir)) {
+  for (const [path, file] of readPublicFiles(publicDir)) {
     const route = router.route(path);
     route.get((request, response) => {
       response.set(file.headers);

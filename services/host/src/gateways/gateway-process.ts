@@ -75,7 +75,7 @@ async function start(input: GatewayInput): Promise<void> {
       addressSealer: createAddressSealer({ registry, randomBytes }),
       proxyDetector,
       disk: { shortage: () => shortage },
-      routers: [createSnippetRoutes({ files: { publicDir } })],
+      routers: [createSnippetRoutes(publicDir)],
       ...{ clock, logger, metrics },
       newEventId: createEventIds(clock, (bytes) => randomFillSync(bytes)),
     },
