@@ -1,10 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { startAuditChecks } from '@weir/control/audit/audit-checks';
-import { untilRestoredErasuresEnd } from '@weir/control/backups/restored-erasures';
-import { startErasures } from '@weir/control/erasure/start-erasures';
-import { startRetention } from '@weir/control/retention/start-retention';
-import { startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
-import { startVisitChecks } from '@weir/control/visits/start-visit-checks';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import { abortable } from '@weir/runtime/abortable';
 import { readOrCreateAdminToken } from '@weir/runtime/config/admin-token';
@@ -12,7 +5,6 @@ import { baseUrl } from '@weir/runtime/config/base-url';
 import type { Config } from '@weir/runtime/config/config';
 import { lockDataFolder } from '@weir/runtime/data-folder';
 import type { Logger } from '@weir/runtime/logger';
-import { createErasureMetrics, createRetentionMetrics } from '@weir/runtime/metrics/control-metrics';
 import {
   createMetrics,
   joinMetrics,
@@ -42,7 +34,7 @@ import { bannerText } from './banner-text.ts';
 import { makeDemoSite } from './demo-site.ts';
 import { listenOnPort } from './listen-on-port.ts';
 import { requireEngines } from './require-engines.ts';
-import { startConsumers } from './start-consumers.ts';
+import { startControlWork, startWorkAfterBackups } from './start-control-work.ts';
 import { startPipeline } from './start-pipeline.ts';
 import { startReplays } from './start-replays.ts';
 import { createStartupBanner } from './startup-banner.ts';
@@ -159,29 +151,16 @@ async function start(
   const inThread = log && thread?.start({ config, log, store, disk, logger });
   if (inThread !== undefined) readiness.also(inThread.readiness);
   const pipeline = stack.add(inThread ?? startPipeline(working), (running) => running.close());
-  const consumers = stack.add(startConsumers(working), (running) => running.close());
+  const controlWork = stack.add(startControlWork(working), (running) => running.close());
   const replays =
     hasReplays && inThread === undefined
       ? stack.add(startReplays({ ...working, store }), (running) => running.close())
       : undefined;
   if (replays !== undefined) readiness.until('replay start', replays.started);
 
-  const backups = await openBackups({ config, ports, store, roles, logger, clock, metrics });
+  const backups = await openBackups(working);
   if (backups !== undefined) stack.add(backups, (running) => running.close());
-  if (roles.includes('control') && store !== undefined) {
-    const { analytics, ready, detachedUntil } = store;
-    const alone = config.engines.kafka === undefined;
-    const erasing = { ...ports, analytics, archive, ready, alone, workerId: randomUUID(), clock, logger };
-    const publish = backups === undefined ? undefined : () => backups.publishErasures();
-    const told = { detachedUntil, topics: config, publish, metrics: createErasureMetrics(metrics) };
-    stack.add(startErasures({ ...erasing, ...told }), (work) => work.close());
-    const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
-    stack.add(startRetention({ ...erasing, workerId: randomUUID(), ...retention }), (work) => work.close());
-    stack.add(startVisitChecks({ ...erasing, metrics }), (checks) => checks.close());
-    stack.add(startSlotBuilds({ ...erasing, metrics }), (builds) => builds.close());
-    stack.add(startAuditChecks({ ...erasing, metrics }), (checks) => checks.close());
-    await untilRestoredErasuresEnd(ports.registry, logger, stop);
-  }
+  await startWorkAfterBackups({ ...working, backups, stack, stop });
 
   const gateways =
     roles.includes('gateway') && config.gatewayProcesses > 1
@@ -195,30 +174,21 @@ async function start(
   if (gateways !== undefined) readiness.note(gateways.note);
   const sources = [inThread?.metrics, gateways?.readMetrics].filter((read) => read !== undefined);
   const web = createApp({
-    roles,
-    config,
-    ports,
-    disk,
-    store,
-    archive,
+    ...working,
     adminToken: admin?.token,
     closing: stop,
     files,
     pipelineStatus: async () => pipeline.status(),
     gateways,
     metricsText: sources.length === 0 ? undefined : () => textOf(metrics, sources),
-    importTerm: consumers.importTerm,
+    importTerm: controlWork.importTerm,
     replayProblem: async () => (inThread === undefined ? replays?.problem() : inThread.replayProblem()),
-    logger,
-    clock,
-    metrics,
-    readiness,
     locate: inThread?.locate ?? locateWith(geo),
     installation: {
       disks: () =>
         Promise.all(disks.map(async ({ name, reserveBytes, space }) => ({ name, reserveBytes, ...(await space()) }))),
       engines: guardRails.status,
-      parquetProblem: consumers.parquetProblem,
+      parquetProblem: controlWork.parquetProblem,
     },
     backups,
   });
@@ -236,7 +206,7 @@ async function start(
     }),
   );
   startupBanner.done();
-  await abortable(Promise.all([pipeline.started, consumers.started, replays?.started]), stop);
+  await abortable(Promise.all([pipeline.started, controlWork.started, replays?.started]), stop);
   logger.info({ roles, port }, 'ready');
 }
 
