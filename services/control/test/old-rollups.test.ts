@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
-import { keepOldRollups } from '@weir/control/replay/old-rollups';
+import { keepOldRollups } from '@weir/control/replay/swap/old-rollups';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { batch, openEmbeddedUnderTest } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 

@@ -33,6 +33,10 @@ export function doWritersPause(registry: Registry): boolean {
   return pause !== undefined && !pause.over;
 }
 
+export function hasOpenErasure(registry: Pick<Registry, 'erasures'>): boolean {
+  return registry.erasures().some(({ phase }) => phase !== 'done');
+}
+
 /**
  * Stores a new erasure and its tombstones (docs/glossary.md). Once the promise has resolved, the erasure is certain to be carried out later, even
  * after a crash. Resolves with undefined, and stores nothing, if too many erasures wait or run. Call it within `AdminDeps.runExclusive`.

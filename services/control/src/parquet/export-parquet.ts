@@ -2,6 +2,7 @@ import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
+import { hasOpenErasure } from '../erasure/request-erasure.ts';
 import {
   lastRound,
   logsOfRound,
@@ -109,7 +110,7 @@ const keyOf = ({ logId, partition }: ParquetEnd): string => `${logId} ${partitio
 
 /** Whether there is an expiry, or an erasure that is not done: either can change rows at any time. */
 function isChanging({ registry }: ParquetDeps): boolean {
-  return registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase !== 'done');
+  return registry.expiry() !== undefined || hasOpenErasure(registry);
 }
 
 function isExpired({ clock, retentionMs }: ParquetDeps, day: string): boolean {

@@ -5,12 +5,10 @@ import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { describeError } from '@weir/runtime/consume/consume-retry';
 import type { Logger } from '@weir/runtime/logger';
 import { randomId } from '../registry/random-id.ts';
+import { type ReplayRegistry, requestReplay } from '../replay/request-replay.ts';
 
 export interface RebuildDeps {
-  readonly registry: Pick<
-    Registry,
-    'replay' | 'erasures' | 'expiry' | 'putReplayRequest' | 'removeReplay' | 'onReplayChange'
-  >;
+  readonly registry: ReplayRegistry & Pick<Registry, 'onReplayChange'>;
   readonly shadow: Pick<ShadowTables, 'missingRebuilds'>;
   readonly clock: () => number;
   readonly randomBytes: (length: number) => Uint8Array;
@@ -42,15 +40,9 @@ export function startRebuild(deps: RebuildDeps): {
   async function look(): Promise<boolean> {
     const migrations = await shadow.missingRebuilds();
     if (migrations.length === 0 || isStopped) return true;
-    const isErasing = registry.erasures().some(({ phase }) => phase !== 'done');
-    if (registry.replay() !== undefined || isErasing || registry.expiry() !== undefined) return false;
     const replayId = randomId('replay', randomBytes);
-    await registry.putReplayRequest({ replayId, from: 'tables', startedAt: clock(), keep, isAutomatic: true });
-    // If the registry has another replay, a process has requested that replay at the same time, and its request came first in the log.
-    if (registry.replay()?.request.replayId !== replayId) {
-      await registry.removeReplay(replayId);
-      return false;
-    }
+    const request = { replayId, from: 'tables', startedAt: clock(), keep, isAutomatic: true } as const;
+    if ((await requestReplay(registry, request)) !== undefined) return false;
     logger.info({ migrations, replay: replayId }, 'rebuilding the tables for new migrations: see weir replay status');
     return false;
   }

@@ -14,7 +14,7 @@ import { planWhenStored } from './plan-replay.ts';
 import { createFilling, type FillingDeps } from './replay-filling.ts';
 import { type FillPosition, fillPositions, livePositions, readsRaw, replayedPositions } from './replay-progress.ts';
 import { isWhole } from './replay-scope.ts';
-import { beginSwap, continueSwap, type LiveWriters } from './swap-tables.ts';
+import { beginSwap, continueSwap, type LiveWriters } from './swap/swap-tables.ts';
 
 export interface LeaderDeps extends FillingDeps {
   readonly analytics: Analytics;

@@ -8,7 +8,6 @@ import {
   type ReplayWish,
   UNDO_WITHIN_MS,
 } from '@weir/domain/registry/replay';
-import type { Registry } from '@weir/ports/registry';
 import { assertNoUnknownSegments } from '@weir/runtime/archive/unknown-segments';
 import type { AdminDeps } from '../control-deps.ts';
 import { accepted, busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
@@ -24,6 +23,7 @@ import { replayDiff } from './diff/replay-diff.ts';
 import { planStarts } from './plan-replay.ts';
 import { isWhole } from './replay-scope.ts';
 import { replayView } from './replay-view.ts';
+import { EXPIRING, requestReplay, whyNoReplay } from './request-replay.ts';
 
 interface NewReplay {
   readonly from: ReplaySource;
@@ -37,13 +37,10 @@ interface NewReplay {
 /** The default for the number of changed values that a diff shows for each column. */
 const DIFF_VALUES = 20;
 const NOT_YET = 'the shadow tables do not have all records yet: see weir replay status';
-const ERASING = 'an erasure is running: start the replay when it is done';
-const EXPIRING = 'expired rows are being removed: try again when that is done (see the log)';
 const SWAPPING = 'the tables are being exchanged: wait until that is done (weir replay status)';
 const COMPARING = 'a diff with another limit is being computed: send the request again later';
 const NO_ARCHIVE = 'ARCHIVE_URL is not set for the role control: set it and start Weir again';
 const NO_REPLAY: Reply = { status: 404, message: 'there is no replay: start one (weir replay start)' };
-const EXISTS = 'there is a replay already: drop it first (weir replay drop)';
 
 /**
  * Stores the request for a replay, which the leader (replay-leader.ts) then carries out. With `dry_run`, only returns how many records
@@ -60,29 +57,12 @@ export async function startReplay(deps: AdminDeps, { body }: AdminRequest<NewRep
   if (refusal !== undefined) return conflict(refusal);
   if (body.value.dry_run) return ok(await dryRun(deps, request));
   const refused =
-    otherWork(registry) ??
+    whyNoReplay(registry) ??
     // `runRedrive` waits until a redrive of dead letters (docs/glossary.md) in this process has ended: its records must be in the tables when the
-    // replay begins. During this wait, an erasure or another replay can begin, so `otherWork` is called again.
-    (await deps.runRedrive(async () => {
-      const begun = otherWork(registry);
-      if (begun === undefined) await registry.putReplayRequest(request);
-      return begun;
-    }));
+    // replay begins. During this wait, an erasure or another replay can begin, so `requestReplay` checks this again.
+    (await deps.runRedrive(() => requestReplay(registry, request)));
   if (refused !== undefined) return conflict(refused);
-  const first = registry.replay();
-  // Another process has started a replay at the same time, and its request came first in the log.
-  if (first?.request.replayId !== request.replayId) {
-    await registry.removeReplay(request.replayId);
-    return conflict(EXISTS);
-  }
-  return created(await replayView(deps, first));
-}
-
-/** Returns why no replay can begin now, or undefined if one can. */
-function otherWork(registry: Registry): string | undefined {
-  if (registry.replay() !== undefined) return EXISTS;
-  if (registry.erasures().some(({ phase }) => phase !== 'done')) return ERASING;
-  return registry.expiry() === undefined ? undefined : EXPIRING;
+  return created(await replayView(deps, registry.replay() ?? { request }));
 }
 
 export async function readReplay(deps: AdminDeps): Promise<Reply> {

@@ -1,6 +1,6 @@
 import { pendingWish } from '@weir/domain/registry/replay';
 import type { Registry } from '@weir/ports/registry';
-import { doWritersPause } from '../erasure/request-erasure.ts';
+import { doWritersPause, hasOpenErasure } from '../erasure/request-erasure.ts';
 
 /**
  * Returns the work for which an expiry must wait, or undefined. After a swap or an undo (docs/glossary.md), a replay only keeps the former tables.
@@ -8,7 +8,7 @@ import { doWritersPause } from '../erasure/request-erasure.ts';
  */
 export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' | undefined {
   if (doWritersPause(registry)) return 'swap';
-  if (registry.erasures().some(({ phase }) => phase !== 'done')) return 'erasure';
+  if (hasOpenErasure(registry)) return 'erasure';
   const replay = registry.replay();
   if (replay === undefined) return undefined;
   const rests = replay.state?.phase === 'swapped' || replay.state?.phase === 'undone';

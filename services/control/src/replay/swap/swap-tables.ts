@@ -6,13 +6,13 @@ import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { describeError } from '@weir/runtime/consume/consume-retry';
-import { auditReport } from '../audit/audit-report.ts';
-import { readBooks } from '../audit/read-books.ts';
-import { countStoredTwice } from '../dead-letters/redriven-rows.ts';
-import { erasureSince, startedAt } from './erased-rows-of-log.ts';
+import { auditReport } from '../../audit/audit-report.ts';
+import { readBooks } from '../../audit/read-books.ts';
+import { countStoredTwice } from '../../dead-letters/redriven-rows.ts';
+import { erasureSince, startedAt } from '../erased-rows-of-log.ts';
+import type { Filling } from '../replay-filling.ts';
+import { fillPositions, readsRaw } from '../replay-progress.ts';
 import { keepOldRollups } from './old-rollups.ts';
-import type { Filling } from './replay-filling.ts';
-import { fillPositions, readsRaw } from './replay-progress.ts';
 
 /** Pauses the live writers of all processes, so that nothing is inserted while tables are exchanged. */
 export interface LiveWriters {

@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
-import { KEPT_COLUMNS, keptColumns } from '../retention/kept-sessions.ts';
+import { KEPT_COLUMNS, keptColumns } from '../../retention/kept-sessions.ts';
 
 /** The number of sessions in one insert. They are one block, which ClickHouse holds in memory. */
 const SESSIONS_PER_BLOCK = 100_000;
