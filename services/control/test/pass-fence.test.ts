@@ -1,4 +1,4 @@
-import { passFence } from '@weir/control/pass-fence';
+import { passFence } from '@weir/control/background/pass-fence';
 import { DependencyError } from '@weir/domain/errors';
 
 let now = 0;

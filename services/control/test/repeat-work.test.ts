@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import { repeatWork } from '../src/repeat-work.ts';
+import { repeatWork } from '../src/background/repeat-work.ts';
 
 const EVERY_MS = 5;
 

@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import { createAuditMetrics } from '@weir/runtime/metrics/control-metrics';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
-import { problemText } from '../erasure/run-erasure.ts';
-import { repeatWork } from '../repeat-work.ts';
+import { failureOf, repeatWork } from '../background/repeat-work.ts';
 import { isReplacingRows } from '../retention/tables-in-use.ts';
 import { type Checkpoint, readCheckpoints, storeCheckpoints } from './audit-checkpoints.ts';
 import { AUDIT_LIMITS, findUnbalanced } from './find-unbalanced.ts';
@@ -247,8 +245,7 @@ export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
 
   function warn(error: unknown, message: string): void {
     if (signal.aborted) return;
-    const code = isDependencyError(error) ? error.code : undefined;
-    logger.warn({ code, problem: problemText(error) }, message);
+    logger.warn(failureOf(error), message);
   }
 
   const repeated = repeatWork(everyMs, stop, check, (error) =>

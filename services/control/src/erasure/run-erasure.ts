@@ -7,6 +7,7 @@ import type { EventLog } from '@weir/ports/event-log';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { ArchiveErasure, Erasure, Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
+import { REPORT_EVERY_MS, Taken } from '../background/held-work.ts';
 import { eraseParquet } from '../parquet/erase-parquet.ts';
 import { archiveEnds, endedWithoutArchive, eraseArchive, unarchived } from './erase-archive.ts';
 import { eraseState } from './erase-state.ts';
@@ -41,11 +42,6 @@ export interface ErasureWork extends ErasureDeps {
   readonly stalledMs?: number;
 }
 
-/** Thrown if another process has taken over the erasure. */
-export class Taken extends Error {
-  override readonly name = 'Taken';
-}
-
 /** Thrown if an erasure must wait for the archiver. This is not a failure, but the wait can take hours, so other erasures run meanwhile. */
 export class Waits extends Error {
   override readonly name = 'Waits';
@@ -53,7 +49,6 @@ export class Waits extends Error {
 
 const STORED_POLL_MS = 50;
 const STALLED_MS = 60_000;
-export const REPORT_EVERY_MS = 10_000;
 const WAITS = 'waits until the role archiver has archived';
 const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, records: {} };
 
@@ -273,25 +268,4 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
       .filter((part) => part.erasureId === id)
       .toSorted((a, b) => a.part - b.part);
   }
-}
-
-/** A process that has not reported for this long counts as ended. */
-export const WORKER_LOST_MS = 30_000;
-/** If the time of a report is further in the future than this, the clock was ahead when the report was written. Such a report does not count. */
-const CLOCK_AHEAD_MS_MAX = 3_600_000;
-const PROBLEM_CHARS_MAX = 300;
-
-/** Whether this process may work on an erasure or expiry: no other living process works on it. `alone` is true if there is only one process. */
-export function isFree(
-  worker: Erasure['worker'],
-  { workerId, alone, clock }: { readonly workerId: string; readonly alone: boolean; readonly clock: () => number },
-): boolean {
-  if (worker === undefined || worker.id === workerId || alone) return true;
-  const age = clock() - worker.at;
-  return age > WORKER_LOST_MS || age < -CLOCK_AHEAD_MS_MAX;
-}
-
-/** Returns the beginning of an error's message. A message of ClickHouse can contain the whole statement, which can have several megabytes. */
-export function problemText(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
 }

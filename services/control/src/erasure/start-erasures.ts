@@ -2,20 +2,12 @@ import { isDependencyError } from '@weir/domain/errors';
 import type { Erasure } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import type { ErasureMetrics } from '@weir/runtime/metrics/control-metrics';
+import { isFree, REPORT_EVERY_MS, Taken, WORKER_LOST_MS } from '../background/held-work.ts';
+import { failureOf, type RepeatedWork, repeatWork } from '../background/repeat-work.ts';
 import type { TopicRetention } from '../control-deps.ts';
-import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
 import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';
 import { doWritersPause } from './request-erasure.ts';
-import {
-  type ErasureDeps,
-  isFree,
-  problemText,
-  REPORT_EVERY_MS,
-  runErasure,
-  Taken,
-  Waits,
-  WORKER_LOST_MS,
-} from './run-erasure.ts';
+import { type ErasureDeps, runErasure, Waits } from './run-erasure.ts';
 
 export interface StartErasuresDeps extends ErasureDeps {
   /** Returns the time at which the last detached part of the tables will be removed (`ControlDeps` in control-deps.ts). */
@@ -88,10 +80,9 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
       const hasFailed = !(error instanceof Taken || error instanceof Waits);
       failed.set(erasureId, { failures, retryAt: performance.now() + pauseMs, hasFailed });
       if (error instanceof Taken) return;
-      const problem = problemText(error);
-      const code = isDependencyError(error) ? error.code : undefined;
-      if (hasFailed) logger.error({ erasure: erasureId, code, problem }, 'an erasure stopped and will be tried again');
-      await note(erasureId, problem);
+      const failure = failureOf(error);
+      if (hasFailed) logger.error({ erasure: erasureId, ...failure }, 'an erasure stopped and will be tried again');
+      await note(erasureId, failure.problem);
     }
   }
 

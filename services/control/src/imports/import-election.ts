@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GROUP_IMPORTS, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { EventLog, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
-import { passFence } from '../pass-fence.ts';
+import { passFence } from '../background/pass-fence.ts';
 import { untilAborted } from '../replay/replayer.ts';
 import type { ImportTerm } from './import-term.ts';
 

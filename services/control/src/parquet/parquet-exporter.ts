@@ -5,7 +5,7 @@ import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
 import { createArchiveMetric } from '@weir/runtime/archive/archive-metrics';
 import { describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
-import { passFence } from '../pass-fence.ts';
+import { passFence } from '../background/pass-fence.ts';
 import { untilAborted } from '../replay/replayer.ts';
 import { exportParquet, type ParquetDeps } from './export-parquet.ts';
 

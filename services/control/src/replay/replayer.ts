@@ -1,7 +1,7 @@
 import { GROUP_REPLAY, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { PartitionConsumer, PartitionHandle, Subscription } from '@weir/ports/event-log';
 import { describeError } from '@weir/runtime/consume/consume-retry';
-import { passFence } from '../pass-fence.ts';
+import { passFence } from '../background/pass-fence.ts';
 import { createMutex } from '../registry/mutex.ts';
 import { type Leader, type LeaderDeps, leadReplay } from './replay-leader.ts';
 

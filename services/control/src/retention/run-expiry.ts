@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Expiry, Registry } from '@weir/ports/registry';
+import { REPORT_EVERY_MS, Taken } from '../background/held-work.ts';
 import { liveAndShadow } from '../erasure/live-and-shadow.ts';
 import { doWritersPause, REGISTRY_LAG_MS } from '../erasure/request-erasure.ts';
-import { Taken } from '../erasure/run-erasure.ts';
 import { expireTables } from './expire-tables.ts';
 import { tablesInUse } from './tables-in-use.ts';
 
@@ -23,7 +23,6 @@ export interface ExpiryWork extends ExpiryDeps {
 }
 
 const SWAP_POLL_MS = 50;
-const REPORT_EVERY_MS = 10_000;
 /** The longest pause after a statement. A pause is as long as the statement took, up to this time, so that ClickHouse can do other work. */
 const REST_MAX_MS = 10_000;
 

@@ -1,11 +1,10 @@
-import { isDependencyError } from '@weir/domain/errors';
 import { expiresBefore, KEEP_KINDS, type Keep, keepOf } from '@weir/domain/registry/keep';
 import type { Expiry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import type { RetentionMetrics } from '@weir/runtime/metrics/control-metrics';
+import { isFree, Taken } from '../background/held-work.ts';
+import { failureOf, type RepeatedWork, repeatWork } from '../background/repeat-work.ts';
 import { liveAndShadow } from '../erasure/live-and-shadow.ts';
-import { isFree, problemText, Taken } from '../erasure/run-erasure.ts';
-import { repeatWork } from '../repeat-work.ts';
 import { hasExpired } from './expire-tables.ts';
 import { type ExpiryDeps, runExpiry } from './run-expiry.ts';
 import { tablesInUse } from './tables-in-use.ts';
@@ -24,16 +23,12 @@ export interface StartRetentionDeps extends ExpiryDeps {
   readonly lookEveryMs?: number;
 }
 
-export interface RunningRetention {
-  close(): Promise<void>;
-}
-
 const LOOK_EVERY_MS = 60_000;
 /** The maximum number of sites in one expiry, because their IDs are in one record of the registry and in each statement. */
 const SITES_AT_ONCE_MAX = 1_000;
 
 /** Removes the rows that the sites do not keep any longer, once a day and soon after a setting was changed. */
-export function startRetention(deps: StartRetentionDeps): RunningRetention {
+export function startRetention(deps: StartRetentionDeps): Pick<RepeatedWork, 'close'> {
   const { registry, clock, logger, workerId, lookEveryMs = LOOK_EVERY_MS } = deps;
   const stop = new AbortController();
   const { signal } = stop;
@@ -116,9 +111,7 @@ export function startRetention(deps: StartRetentionDeps): RunningRetention {
   });
   const repeated = repeatWork(lookEveryMs, stop, workOff, (error) => {
     if (error instanceof Taken) return;
-    const problem = problemText(error);
-    const code = isDependencyError(error) ? error.code : undefined;
-    logger.error({ code, problem }, 'removing expired rows stopped and will be tried again');
+    logger.error(failureOf(error), 'removing expired rows stopped and will be tried again');
   });
   registry.onChange(repeated.look);
   return {

@@ -5,8 +5,7 @@ import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import { createVisitSlotMetrics } from '@weir/runtime/metrics/control-metrics';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
-import { problemText } from '../erasure/run-erasure.ts';
-import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
+import { failureOf, problemText, type RepeatedWork, repeatWork } from '../background/repeat-work.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
 import {
   type BuildContext,
@@ -165,7 +164,6 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
 
   return repeatWork(everyMs, stop, buildAll, (error) => {
     if (error instanceof TablesChanged) return;
-    const code = isDependencyError(error) ? error.code : undefined;
-    logger.error({ code, problem: problemText(error) }, 'building days for reports stopped and will be tried again');
+    logger.error(failureOf(error), 'building days for reports stopped and will be tried again');
   });
 }

@@ -1,11 +1,9 @@
-import { isDependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
 import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import { createVisitCheckMetrics } from '@weir/runtime/metrics/control-metrics';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
-import { problemText } from '../erasure/run-erasure.ts';
-import { type RepeatedWork, repeatWork } from '../repeat-work.ts';
+import { failureOf, type RepeatedWork, repeatWork } from '../background/repeat-work.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
 import { flagDifferingVisits } from './flag-differing-visits.ts';
 import { flagScatteredVisits } from './flag-scattered-visits.ts';
@@ -79,7 +77,6 @@ export function startVisitChecks(deps: VisitChecksDeps): RepeatedWork {
   }
 
   return repeatWork(everyMs, stop, check, (error) => {
-    const code = isDependencyError(error) ? error.code : undefined;
-    logger.error({ code, problem: problemText(error) }, 'the check of the visits stopped and will be tried again');
+    logger.error(failureOf(error), 'the check of the visits stopped and will be tried again');
   });
 }

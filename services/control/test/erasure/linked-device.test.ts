@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { Taken } from '@weir/control/background/held-work';
 import { requestErasure } from '@weir/control/erasure/request-erasure';
-import { runErasure, Taken } from '@weir/control/erasure/run-erasure';
+import { runErasure } from '@weir/control/erasure/run-erasure';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-record';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';

@@ -1,3 +1,5 @@
+import { isDependencyError } from '@weir/domain/errors';
+
 export interface RepeatedWork {
   /** Starts the work now, unless it is running. */
   look(): void;
@@ -44,4 +46,16 @@ export function repeatWork(
 
 function isAbortError(error: unknown): boolean {
   return (error as { readonly name?: unknown } | undefined)?.name === 'AbortError';
+}
+
+const PROBLEM_CHARS_MAX = 300;
+
+/** Returns the beginning of an error's message. A message of ClickHouse can contain the whole statement, which can have several megabytes. */
+export function problemText(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
+}
+
+/** Returns the fields of a log line about the failure of a work that will be tried again. */
+export function failureOf(error: unknown) {
+  return { code: isDependencyError(error) ? error.code : undefined, problem: problemText(error) };
 }
