@@ -31,6 +31,10 @@ export function joinOpenApi(parts: readonly OpenApiPart[]): Schema {
 
 export const text: Schema = { type: 'string' };
 export const nullableText: Schema = { type: ['string', 'null'] };
+export const texts: Schema = { type: 'array', items: text };
+export const count: Schema = { type: 'integer', minimum: 0 };
+export const time: Schema = { type: 'string', format: 'date-time' };
+export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
 
 export function object(properties: Readonly<Record<string, Schema>>, required = Object.keys(properties)): Schema {
   return { type: 'object', properties, required };

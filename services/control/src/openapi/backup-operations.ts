@@ -1,34 +1,29 @@
-import { ENVELOPE, jsonResponse, object, type Schema, successBody } from '@weir/runtime/http/openapi';
+import { count, ENVELOPE, jsonResponse, object, orNull, successBody, text, time } from '@weir/runtime/http/openapi';
 import { NEW_BACKUP } from '../backups/backups-route.ts';
 import type { AdminOperation } from './admin-operations.ts';
 import { publishBody } from './schemas/admin-request-schemas.ts';
 
-const TIME: Schema = { type: 'string', format: 'date-time' };
-const BYTES: Schema = { type: 'integer', minimum: 0 };
-const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
-
-export const BACKUP: Schema = object({
-  to: { type: 'string' },
+export const BACKUP = object({
+  to: text,
   state: { enum: ['running', 'done', 'failed'] },
   phase: orNull({ enum: ['tables', 'log', 'upload'] }),
-  started_at: TIME,
-  ended_at: orNull(TIME),
-  bytes_done: BYTES,
-  bytes_total: BYTES,
+  started_at: time,
+  ended_at: orNull(time),
+  bytes_done: count,
+  bytes_total: count,
   bytes_stored: orNull({
-    ...BYTES,
+    ...count,
     description: 'Compressed bytes that this backup added; earlier backups already stored the rest.',
   }),
-  backup_id: orNull({ type: 'string' }),
-  error: orNull({ type: 'string' }),
+  backup_id: orNull(text),
+  error: orNull(text),
   failed_attempts: {
-    type: 'integer',
-    minimum: 0,
+    ...count,
     description: 'The number of failed attempts at a scheduled backup since the last successful one.',
   },
-  next_attempt_at: orNull({ ...TIME, description: 'After a failed attempt: the time of the next attempt.' }),
+  next_attempt_at: orNull({ ...time, description: 'After a failed attempt: the time of the next attempt.' }),
 });
-const CONFLICT: Schema = {
+const CONFLICT = {
   409: jsonResponse('A backup is running, or this process stores no data of its own.', ENVELOPE),
 };
 const { to, keep } = NEW_BACKUP.properties;

@@ -1,4 +1,5 @@
 import {
+  count,
   ENVELOPE,
   jsonResponse,
   nullableText,
@@ -6,14 +7,13 @@ import {
   type Schema,
   successBody,
   text,
+  time,
 } from '@weir/runtime/http/openapi';
 import { LETTERS_MAX, LETTERS_PARAMETERS, REDRIVE } from '../dead-letters/dead-letters-route.ts';
 import { LETTER_ID_PATTERN } from '../dead-letters/letter-filter.ts';
 import type { AdminOperation } from './admin-operations.ts';
 import { publishBody } from './schemas/admin-request-schemas.ts';
 
-const count: Schema = { type: 'integer', minimum: 0 };
-const time: Schema = { type: 'string', format: 'date-time' };
 const cursor: Schema = {
   ...nullableText,
   description: 'The value of after for the next page; null after the last page.',

@@ -1,8 +1,8 @@
 import { ACTION_TYPES } from '@weir/domain/registry/goal';
-import { jsonResponse, object, successBody, text } from '@weir/runtime/http/openapi';
+import { count, jsonResponse, object, successBody, text } from '@weir/runtime/http/openapi';
 import { FUNNEL_PARAMETERS } from '../reports/read-query.ts';
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
-import { count, explain, head, mean, parametersOf } from './report-operations.ts';
+import { explain, head, mean, parametersOf } from './report-operations.ts';
 
 const rate = { ...mean, maximum: 1, description: 'Null if there are no visitors to divide by.' };
 const step = object({

@@ -1,10 +1,10 @@
 import { NEW_GOAL } from '@weir/domain/registry/admin-limits';
 import { PAGE_GLOB_CHARS_MAX } from '@weir/domain/registry/goal';
-import { ENVELOPE, jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
+import { count, ENVELOPE, jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
 import { CONVERSION_ORDERS } from '../reports/goals/conversions-sql.ts';
 import { CONVERSIONS_PARAMETERS } from '../reports/read-query.ts';
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
-import { count, explain, head, parametersOf } from './report-operations.ts';
+import { explain, head, parametersOf } from './report-operations.ts';
 
 const action = { name: text, type: NEW_GOAL.properties.type, value: text };
 const goal = object({ goal_id: text, site_id: text, ...action, created_at: text });

@@ -1,11 +1,15 @@
 import {
+  count,
   jsonResponse,
   nullableText,
   object,
+  orNull,
   type Schema,
   schemaRef,
   successBody,
   text,
+  texts,
+  time,
 } from '@weir/runtime/http/openapi';
 import { MINUTES_MAX } from '../pipeline/minute-books-route.ts';
 import { AUDITED_DAYS_MAX } from '../routes/audit-reports-route.ts';
@@ -13,13 +17,10 @@ import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
 import { BACKUP } from './backup-operations.ts';
 import { IMPORT_PROGRESS } from './schemas/status-schemas.ts';
 
-const count: Schema = { type: 'integer', minimum: 0 };
 const list = (items: Schema): Schema => ({ type: 'array', items });
-const TIME: Schema = { type: 'string', format: 'date-time' };
-const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
 
 const MINUTE = object({
-  minute: TIME,
+  minute: time,
   received: count,
   outcomes: { type: 'object', description: 'Records by outcome.', additionalProperties: count },
   balanced: { type: 'boolean', description: 'Whether the sums of this minute agree with the stored records.' },
@@ -29,7 +30,7 @@ const COMPARED_DAY = object({
   site_id: text,
   day: { type: 'string', format: 'date', description: 'In UTC.' },
   reports: { ...count, description: 'The number of reports that were compared.' },
-  differing: { ...list(text), description: 'The reports whose numbers differ.' },
+  differing: { ...texts, description: 'The reports whose numbers differ.' },
 });
 
 const INSTALLATION = object({
@@ -40,7 +41,7 @@ const INSTALLATION = object({
     description:
       'The disks to which the process with the control role writes. While less than its reserve is free on the disk of the data folder, nothing is accepted. While this is true only for the disk of its folder `clickhouse`, events are accepted, and the embedded ClickHouse refuses inserts.',
   },
-  engines: list(object({ engine: text, checked_at: orNull(TIME), drift: list(text) })),
+  engines: list(object({ engine: text, checked_at: orNull(time), drift: texts })),
   archive: orNull(
     object({
       topics: list(object({ topic: text, lag: count, last_error: nullableText, alarm: nullableText })),

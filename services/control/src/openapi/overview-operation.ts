@@ -1,9 +1,9 @@
-import { jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
+import { count, jsonResponse, object, type Schema, successBody, text, time } from '@weir/runtime/http/openapi';
 import { OVERVIEW_SITES_MAX } from '../reports/overview/overview-report.ts';
 import { PERIODS } from '../reports/period.ts';
 import { OVERVIEW_PARAMETERS } from '../reports/read-query.ts';
 import type { AdminOperation } from './admin-operations.ts';
-import { count, exactTotals, parametersOf, period, statements, time } from './report-operations.ts';
+import { exactTotals, parametersOf, period, statements } from './report-operations.ts';
 
 const OWN: Readonly<Record<string, Schema>> = {
   period: {

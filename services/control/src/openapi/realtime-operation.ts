@@ -1,7 +1,7 @@
-import { jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
+import { count, jsonResponse, object, type Schema, successBody, text, time } from '@weir/runtime/http/openapi';
 import { REALTIME_LIMIT_MAX, REALTIME_PARAMETERS } from '../reports/read-query.ts';
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
-import { count, explain, head, parametersOf, time } from './report-operations.ts';
+import { explain, head, parametersOf } from './report-operations.ts';
 
 const counted = { visitors: count, pageviews: count, events: count };
 const list: Schema = { type: 'array', items: object({ value: text, ...counted }) };

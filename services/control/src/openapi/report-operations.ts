@@ -1,4 +1,4 @@
-import { jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
+import { count, jsonResponse, object, type Schema, successBody, text, time } from '@weir/runtime/http/openapi';
 import {
   BREAKDOWN_PARAMETERS,
   PROPERTIES_PARAMETERS,
@@ -8,9 +8,7 @@ import {
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
 import { REPORT_PARAMETER_SCHEMAS } from './report-parameters.ts';
 
-export const count: Schema = { type: 'integer', minimum: 0 };
 export const mean: Schema = { type: ['number', 'null'] };
-export const time: Schema = { type: 'string', format: 'date-time' };
 const estimate: Schema = {
   ...object({
     value: count,

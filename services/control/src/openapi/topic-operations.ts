@@ -1,4 +1,5 @@
 import {
+  count,
   ENVELOPE,
   jsonResponse,
   nullableText,
@@ -10,7 +11,6 @@ import {
 import { RECORDS_MAX, RECORDS_PARAMETERS, SITE_PATTERN, WAIT_SECONDS_MAX } from '../topics/records-query.ts';
 import type { AdminOperation } from './admin-operations.ts';
 
-const count: Schema = { type: 'integer', minimum: 0 };
 const nullableCount: Schema = { type: ['integer', 'null'], minimum: 0 };
 
 const TOPIC: Schema = object({

@@ -1,7 +1,7 @@
-import { jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
+import { count, jsonResponse, object, type Schema, successBody, text, time } from '@weir/runtime/http/openapi';
 import { COHORT_INTERVALS, COHORTS_PARAMETERS, JOURNEYS_PARAMETERS } from '../reports/read-query.ts';
 import { type AdminOperation, NOT_FOUND } from './admin-operations.ts';
-import { count, explain, head, mean, parametersOf, time } from './report-operations.ts';
+import { explain, head, mean, parametersOf } from './report-operations.ts';
 
 const cohort = object({
   ...{ start: time, end: time, visitors: { ...count, description: 'Visitors who were first seen in this bucket.' } },

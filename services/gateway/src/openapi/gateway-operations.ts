@@ -1,5 +1,6 @@
 import {
   constant,
+  count,
   ENVELOPE,
   emptyResponse,
   jsonBody,
@@ -11,6 +12,7 @@ import {
   schemaRef,
   successBody,
   text,
+  texts,
 } from '@weir/runtime/http/openapi';
 import serverEvent from '../../../../schemas/server-event.schema.json' with { type: 'json' };
 import { ALLOW_ORIGIN } from '../http/cors.ts';
@@ -37,8 +39,6 @@ const IDEMPOTENCY_KEY: Schema = {
 const accepted = object({ accepted: constant(true) });
 const duplicate = object({ accepted: constant(false), duplicate: constant(true) });
 const failed = object({ error: object({ code: { enum: [400, 413, 503] }, message: text }) });
-const texts: Schema = { type: 'array', items: text };
-const count: Schema = { type: 'integer', minimum: 0 };
 
 /** The parts of the OpenAPI document that cannot be derived from the route table in app.ts, for each route of the gateway. */
 export const GATEWAY_OPERATIONS = {

@@ -1,8 +1,6 @@
-import { jsonResponse, object, type Schema, successBody, text } from '@weir/runtime/http/openapi';
+import { count, jsonResponse, object, type Schema, successBody, text, texts } from '@weir/runtime/http/openapi';
 import { type AdminOperation, NOT_FOUND } from '../admin-operations.ts';
 
-const count: Schema = { type: 'integer', minimum: 0 };
-const texts: Schema = { type: 'array', items: text };
 const paged = { limit: count, page: count, has_more: { type: 'boolean' } };
 const textsOf = (...names: readonly string[]): Readonly<Record<string, Schema>> =>
   Object.fromEntries(names.map((name) => [name, text]));

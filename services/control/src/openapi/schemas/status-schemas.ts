@@ -1,18 +1,9 @@
-import { nullableText, object, type Schema, text } from '@weir/runtime/http/openapi';
+import { count, nullableText, object, type Schema, text } from '@weir/runtime/http/openapi';
 
-const count: Schema = { type: 'integer', minimum: 0 };
 const byReason: Schema = { type: 'object', description: 'Records by reason.', additionalProperties: count };
 const books = {
-  ...{
-    stored: count,
-    identify: count,
-    duplicate: count,
-    dropped: byReason,
-    dead: byReason,
-    redriven: count,
-    erased: count,
-    expired: count,
-  },
+  ...{ stored: count, identify: count, duplicate: count, dropped: byReason, dead: byReason },
+  ...{ redriven: count, erased: count, expired: count },
 };
 
 /** A consumer of a topic, in the answer of `GET /api/admin/pipeline`. */
