@@ -64,10 +64,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     takeAuditTurn: createTurns(1, 'audits of reports'),
     runExclusive,
     signIn: createSignIn({ ...deps, runExclusive }),
-    async insertsEnd() {
-      const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
-      await analytics.runningInsertsEnd(live?.name ?? '');
-    },
+    insertsEnd: () => analytics.runningInsertsEnd(deps.shadow.live),
     runRedrive: createMutex(),
     diffRuns: createDiffRuns(clock),
     runTopicCall: createReadSlots(TOPIC_CALLS_MAX),

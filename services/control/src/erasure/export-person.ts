@@ -4,6 +4,7 @@ import { profileId } from '@weir/domain/people/profile-id';
 import type { Analytics } from '@weir/ports/analytics';
 import { findLetters } from './find-letters.ts';
 import { findLinked } from './find-linked.ts';
+import { liveDatabase } from './live-and-shadow.ts';
 import { type PersonSql, personSql } from './person-sql.ts';
 
 export interface ExportedPerson {
@@ -38,10 +39,7 @@ export async function* exportPerson(
   ];
   const head: Tombstone = { siteId, erasureId: '', part: 0, at, salt, whole: false, entries };
   const set: Tombstone = { ...head, entries: [...entries, ...(await findLinked(analytics, head))] };
-  const [{ database } = { database: '' }] = await analytics.select<{ database: string }>(
-    'SELECT currentDatabase() AS database',
-  );
-  const person = personSql([set], await findLetters(analytics, database, [set]));
+  const person = personSql([set], await findLetters(analytics, await liveDatabase(analytics), [set]));
 
   yield `{"site_id":${JSON.stringify(siteId)},"visitor_id":${jsonOrNull(visitorId)},"user_id":${jsonOrNull(userId)}`;
   yield* list('records', pages(analytics, person));

@@ -14,7 +14,7 @@ import { eraseState } from './erase-state.ts';
 import { eraseTables } from './erase-tables.ts';
 import { findLetters } from './find-letters.ts';
 import { findLinked } from './find-linked.ts';
-import { liveAndShadow } from './live-and-shadow.ts';
+import { liveAndShadow, liveInsertsEnd } from './live-and-shadow.ts';
 import { personSql } from './person-sql.ts';
 import { REGISTRY_LAG_MS } from './request-erasure.ts';
 import { tombstoneParts } from './tombstone-parts.ts';
@@ -173,8 +173,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const [first] = asked;
     if (first === undefined) throw new Error(`the erasure ${erasureId} has no tombstone`);
     // A running insert may have filled `records`, but not yet the tables of links and payment customers, which `findLinked` reads.
-    const live = (await liveAndShadow(analytics)).find((one) => Boolean(one.live));
-    await analytics.runningInsertsEnd(live?.name ?? '');
+    await liveInsertsEnd(analytics);
     const linked = await findLinked(analytics, { ...first, entries: asked.flatMap(({ entries }) => entries) });
     const entries = asked.flatMap((part) => part.entries);
     const added = linked.filter((entry) => !entries.includes(entry));

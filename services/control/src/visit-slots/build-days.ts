@@ -1,4 +1,5 @@
 import type { Analytics } from '@weir/ports/analytics';
+import { liveInsertsEnd } from '../erasure/live-and-shadow.ts';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
 import { CONTENTS, DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
@@ -53,8 +54,7 @@ export async function buildDays(
   // waits for the running inserts.
   const facts = await readFacts(analytics, site);
   const late = lateNear(facts);
-  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
-  await analytics.runningInsertsEnd(live?.name ?? '');
+  await liveInsertsEnd(analytics);
   const skipped = new Set((await analytics.select<{ day: string }>(skippedDaysSql(site))).map(({ day }) => day));
   const days = daysOf(site).filter((day) => !skipped.has(day));
   const firstBuild = nextBuild(facts, clock());
