@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { profileId } from '../people/profile-id.ts';
 
 /**
  * A part of the list of erased IDs of one erasure. With this list, erased records do not come back when the log is read again. It
@@ -44,6 +45,11 @@ export interface ErasableRecord {
 }
 
 const HASH_CHARS = 32;
+const SALT_BYTES = 16;
+
+export function newErasureSalt(randomBytes: (length: number) => Uint8Array): string {
+  return Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
+}
 
 /**
  * The hash of an ID. A device is a visitor, so both kinds have the same hash. `erasedHashSql` in services/control computes the same hash in
@@ -62,6 +68,16 @@ export interface Span {
 export function entryOf(kind: ErasureKind, idHash: string, spans: readonly Span[] = []): string {
   const times = spans.map(({ from, to }) => `${from}-${to === Number.POSITIVE_INFINITY ? '' : to}`).join(',');
   return times === '' ? `${kind}:${idHash}` : `${kind}:${idHash}:${times}`;
+}
+
+/** Returns the entries with which an erasure of these visitors and users begins. */
+export function namedEntries(salt: string, siteId: string, visitors: readonly string[], users: readonly string[]) {
+  const entry = (kind: ErasureKind, id: string): string => entryOf(kind, erasureHash(salt, siteId, kind, id));
+  return [
+    ...visitors.map((id) => entry('v', id)),
+    ...users.map((id) => entry('u', id)),
+    ...users.map((id) => entry('p', profileId(siteId, id))),
+  ];
 }
 
 export interface ErasureEntry {

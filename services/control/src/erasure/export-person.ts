@@ -1,6 +1,5 @@
-import { entryOf, erasureHash, type Tombstone } from '@weir/domain/erasure/tombstone';
+import { namedEntries, type Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
-import { profileId } from '@weir/domain/people/profile-id';
 import type { Analytics } from '@weir/ports/analytics';
 import { findLetters } from './find-letters.ts';
 import { findLinked } from './find-linked.ts';
@@ -32,11 +31,8 @@ export async function* exportPerson(
 ): AsyncGenerator<string> {
   const { siteId, visitorId, userId, at, salt } = asked;
   const before = await analytics.generation();
-  const entries = [
-    ...(visitorId === '' ? [] : [entryOf('v', erasureHash(salt, siteId, 'v', visitorId))]),
-    ...(userId === '' ? [] : [entryOf('u', erasureHash(salt, siteId, 'u', userId))]),
-    ...(userId === '' ? [] : [entryOf('p', erasureHash(salt, siteId, 'p', profileId(siteId, userId)))]),
-  ];
+  const named = (id: string): readonly string[] => (id === '' ? [] : [id]);
+  const entries = namedEntries(salt, siteId, named(visitorId), named(userId));
   const head: Tombstone = { siteId, erasureId: '', part: 0, at, salt, whole: false, entries };
   const set: Tombstone = { ...head, entries: [...entries, ...(await findLinked(analytics, head))] };
   const person = personSql([set], await findLetters(analytics, await liveDatabase(analytics), [set]));

@@ -1,5 +1,4 @@
-import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
-import { profileId } from '@weir/domain/people/profile-id';
+import { namedEntries, newErasureSalt } from '@weir/domain/erasure/tombstone';
 import type { Erasure, Registry } from '@weir/ports/registry';
 import type { AdminDeps } from '../control-deps.ts';
 import { randomId } from '../registry/random-id.ts';
@@ -25,7 +24,6 @@ const OPEN_ERASURES_MAX = 100;
 export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most there can be: try again when one is done`;
 /** The number of receipts of finished erasures that are kept. */
 const DONE_ERASURES_MAX = 1_000;
-const SALT_BYTES = 16;
 
 /** Whether the writers pause, for a swap (which exchanges the tables) or for a backup. No erasure may change the tables during such a pause. */
 export function doWritersPause(registry: Registry): boolean {
@@ -46,14 +44,10 @@ export async function requestErasure(deps: AdminDeps, request: ErasureRequest): 
   const { siteId, visitors, users, whole, removesSite } = request;
   const earlier = registry.erasures();
   if (earlier.filter(({ phase }) => phase !== 'done').length >= OPEN_ERASURES_MAX) return undefined;
-  const salt = registry.tombstones(siteId)[0]?.salt ?? Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
+  const salt = registry.tombstones(siteId)[0]?.salt ?? newErasureSalt(randomBytes);
   const erasureId = randomId('erasure', randomBytes);
   const at = clock();
-  const entries = [
-    ...visitors.map((id) => entryOf('v', erasureHash(salt, siteId, 'v', id))),
-    ...users.map((id) => entryOf('u', erasureHash(salt, siteId, 'u', id))),
-    ...users.map((id) => entryOf('p', erasureHash(salt, siteId, 'p', profileId(siteId, id)))),
-  ];
+  const entries = namedEntries(salt, siteId, visitors, users);
   const head = { siteId, erasureId, part: 0, at, salt, whole };
   const parts = whole ? [{ ...head, entries: [] }] : tombstoneParts(head, [...new Set(entries)]);
   const done = earlier.filter(({ phase }) => phase === 'done');

@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
+import { newErasureSalt } from '@weir/domain/erasure/tombstone';
 import { USER_ID_CHARS_MAX, VISITOR_ID_CHARS_MAX } from '@weir/domain/registry/admin-limits';
 import type { AdminDeps } from '../control-deps.ts';
 import { exportPerson } from '../erasure/export-person.ts';
 import { invalid, type Reply } from '../http/admin-reply.ts';
 import type { SiteRequest } from '../http/admin-route.ts';
 import type { StreamReply } from '../http/send-stream.ts';
-
-const SALT_BYTES = 16;
 
 /** Sends the stored data of a person as one JSON object (`exportPerson`). */
 export async function readPerson(
@@ -22,7 +21,7 @@ export async function readPerson(
     return invalid(`visitor_id must be at most ${VISITOR_ID_CHARS_MAX} chars`);
   }
   if (isLonger(userId, USER_ID_CHARS_MAX)) return invalid(`user_id must be at most ${USER_ID_CHARS_MAX} chars`);
-  const salt = Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
+  const salt = newErasureSalt(randomBytes);
   const pieces = exportPerson(exportedTables, { siteId, visitorId, userId, at: clock(), salt });
   // The answer has not begun yet, so an error here gets an error status.
   const first = await pieces.next();
