@@ -1,4 +1,5 @@
 import type { Analytics } from '@weir/ports/analytics';
+import { redrivenAttempt } from '../dead-letters/letter-filter.ts';
 import { EXPIRED_IN_ARCHIVE } from '../replay/archive/expired-records.ts';
 import type { OutcomeCount, RedrivenBooks, StoredPartition } from './audit-report.ts';
 import type { Condition } from './rows-above.ts';
@@ -54,8 +55,7 @@ export async function readRedriven(
   const superseded = await select<Omit<OutcomeCount, 'outcome'>>(
     `SELECT log_id, site_id, reason, uniqExact(raw_partition, by_offset) AS records
      FROM dead_letter_attempts
-     WHERE outcome = 'dead' AND ${sql} AND (log_id, raw_partition, by_offset) NOT IN (
-       SELECT log_id, raw_partition, failed_offset FROM dead_letters WHERE redriven_at IS NULL)
+     WHERE ${sql} AND ${redrivenAttempt()}
      GROUP BY log_id, site_id, reason`,
     params,
   );

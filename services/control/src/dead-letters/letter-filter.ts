@@ -42,7 +42,13 @@ export function readLetterId(text: string): LetterPlace | undefined {
 }
 
 /** Selects the dead letters that were not redriven, or whose redriven record became a dead letter again. */
-const OPEN = 'redriven_at IS NULL';
+export const OPEN_LETTER = 'redriven_at IS NULL';
+
+/** Selects the rows `dead` of `dead_letter_attempts` whose record was redriven. `letters` can begin with a database. */
+export function redrivenAttempt(letters = 'dead_letters'): string {
+  return `outcome = 'dead' AND (log_id, raw_partition, by_offset) NOT IN (
+    SELECT log_id, raw_partition, failed_offset FROM ${letters} WHERE ${OPEN_LETTER})`;
+}
 
 export function letterCondition(filter: LetterFilter, nowMs: number): Checked<LetterCondition> {
   const { site, stage, reason, error, since, until } = filter;
@@ -51,7 +57,7 @@ export function letterCondition(filter: LetterFilter, nowMs: number): Checked<Le
   const untilMs = until === undefined ? { value: 0 } : readRecentTime('until', until, nowMs);
   if ('problem' in untilMs) return untilMs;
   const conditions = [
-    OPEN,
+    OPEN_LETTER,
     ...(site === undefined ? [] : ['site_id = {site:String}']),
     ...(stage === undefined ? [] : ['stage = {stage:String}']),
     ...(reason === undefined ? [] : ['reason = {reason:String}']),

@@ -2,6 +2,7 @@ import { deadRowLine } from '@weir/domain/records/dead-row';
 import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { ReplayedRow } from '../replay/replay-scope.ts';
+import { redrivenAttempt } from './letter-filter.ts';
 
 /**
  * The dead letters that were redriven. The content of such a letter is in the log twice: in the record that failed, and in the redriven record. The
@@ -80,8 +81,7 @@ export async function countStoredTwice({
 
 function redrivenPlaces(live: string): string {
   return `SELECT log_id, raw_partition, by_offset FROM ${live}.dead_letter_attempts
-    WHERE outcome = 'dead' AND (log_id, raw_partition, by_offset) NOT IN (
-      SELECT log_id, raw_partition, failed_offset FROM ${live}.dead_letters WHERE redriven_at IS NULL)`;
+    WHERE ${redrivenAttempt(`${live}.dead_letters`)}`;
 }
 
 function lineOf(row: DeadRow, version: number): Uint8Array {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AdminDeps, ConsumerStatus } from '../control-deps.ts';
+import { OPEN_LETTER } from '../dead-letters/letter-filter.ts';
 import { ok, type Reply, replyOfError } from '../http/admin-reply.ts';
 
 const CONSUMERS = [
@@ -59,7 +60,7 @@ async function countDeadLetters(deps: AdminDeps): Promise<ReadonlyMap<string, nu
   try {
     const rows = await deps.tables.read(({ select }) =>
       select<{ topic: string; letters: number | string }>(
-        'SELECT topic, count() AS letters FROM dead_letters WHERE redriven_at IS NULL GROUP BY topic',
+        `SELECT topic, count() AS letters FROM dead_letters WHERE ${OPEN_LETTER} GROUP BY topic`,
       ),
     );
     return new Map(rows.map(({ topic, letters }) => [topic, Number(letters)]));
