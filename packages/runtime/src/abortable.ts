@@ -19,6 +19,13 @@ export function awaitedLater<T>(work: Promise<T>): Promise<T> {
   return work;
 }
 
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /**
  * Resolves after this time, or as soon as one of the signals aborts. Never rejects. Does not use `AbortSignal.any`: in Node 20, a signal keeps a
  * reference to each signal that was made from it.

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GROUP_IMPORTS, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { EventLog, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
+import { untilAborted } from '@weir/runtime/abortable';
 import { passFence } from '../background/pass-fence.ts';
-import { untilAborted } from '../replay/replayer.ts';
 import type { ImportTerm } from './import-term.ts';
 
 export interface ImportElectionDeps {

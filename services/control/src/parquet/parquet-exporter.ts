@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDependencyError } from '@weir/domain/errors';
 import { GROUP_PARQUET, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
+import { untilAborted } from '@weir/runtime/abortable';
 import { createArchiveMetric } from '@weir/runtime/archive/archive-metrics';
 import { describeError, pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { passFence } from '../background/pass-fence.ts';
-import { untilAborted } from '../replay/replayer.ts';
 import { exportParquet, type ParquetDeps } from './export-parquet.ts';
 
 export interface ParquetExporterDeps extends Omit<ParquetDeps, 'onWait'> {

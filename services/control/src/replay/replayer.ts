@@ -1,5 +1,6 @@
 import { GROUP_REPLAY, TABLE_REGISTRY } from '@weir/domain/records/topics';
 import type { PartitionConsumer, PartitionHandle, Subscription } from '@weir/ports/event-log';
+import { untilAborted } from '@weir/runtime/abortable';
 import { describeError } from '@weir/runtime/consume/consume-retry';
 import { passFence } from '../background/pass-fence.ts';
 import { createMutex } from '../registry/mutex.ts';
@@ -73,10 +74,3 @@ export function startReplayer(deps: LeaderDeps): Replayer {
 }
 
 const RETRY_MS = 1_000;
-
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
