@@ -149,3 +149,8 @@ export const HEADER_COLUMNS_VERSION = 'v';
 export const HEADER_RECEIVED_AT = 'r';
 /** The header with the ID of the replay that made the outcome. Only records of `events.replayed` have it. */
 export const HEADER_REPLAY = 'p';
+
+/** Returns the raw offset of an enriched record, or NaN if the record does not have this header. */
+export function rawOffsetOf({ headers }: { readonly headers: Readonly<Record<string, string>> }): number {
+  return Number(headers[HEADER_RAW_OFFSET] ?? Number.NaN);
+}

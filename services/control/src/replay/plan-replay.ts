@@ -1,9 +1,9 @@
 import { DependencyError } from '@weir/domain/errors';
-import { HEADER_RAW_OFFSET, REPEATS_MAX } from '@weir/domain/records/records-columns';
+import { REPEATS_MAX, rawOffsetOf } from '@weir/domain/records/records-columns';
 import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
-import type { EventLog, StoredRecord } from '@weir/ports/event-log';
+import type { EventLog } from '@weir/ports/event-log';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import {
@@ -89,8 +89,4 @@ async function firstNewRawOffset(eventLog: EventLog, partition: number, from: nu
     next = last.offset + 1;
   }
   return highest;
-}
-
-export function rawOffsetOf({ headers }: StoredRecord): number {
-  return Number(headers[HEADER_RAW_OFFSET] ?? Number.NaN);
 }

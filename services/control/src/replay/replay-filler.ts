@@ -1,3 +1,4 @@
+import { rawOffsetOf } from '@weir/domain/records/records-columns';
 import { TOPIC_ENRICHED, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
@@ -7,7 +8,6 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
 import { type RedrivenRows, readRedrivenRows } from '../dead-letters/redriven-rows.ts';
 import { createRowEraser, startedAt } from './erased-rows-of-log.ts';
-import { rawOffsetOf } from './plan-replay.ts';
 import { createRawLog, isOfRun } from './raw/raw-log.ts';
 import { type HasNoSite, readRowsWithoutSite } from './raw/rows-without-site.ts';
 import type { ReplayGate } from './replay-gate.ts';

@@ -1,3 +1,4 @@
+import { rawOffsetOf } from '@weir/domain/records/records-columns';
 import {
   GROUP_REPLAY_ENRICHER,
   GROUP_REPLAY_WRITER,
@@ -8,7 +9,6 @@ import {
 } from '@weir/domain/records/topics';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { EventLog } from '@weir/ports/event-log';
-import { rawOffsetOf } from './plan-replay.ts';
 import { isOfRun } from './raw/raw-log.ts';
 import { committedOf } from './replay-log.ts';
 

@@ -1,5 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
-import { HEADER_RAW_OFFSET } from '@weir/domain/records/records-columns';
+import { rawOffsetOf } from '@weir/domain/records/records-columns';
 import { GROUP_ENRICHER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { EventLog, PartitionPosition, StoredRecord } from '@weir/ports/event-log';
 
@@ -152,10 +152,6 @@ async function readEdges(
 ): Promise<Pick<PartitionPosition, 'first' | 'end' | 'written'>> {
   const [position] = await eventLog.positions(TOPIC_ENRICHED, GROUP_ENRICHER, [partition]);
   return position ?? { first: 0, end: 0 };
-}
-
-function rawOffsetOf({ headers }: StoredRecord): number {
-  return Number(headers[HEADER_RAW_OFFSET] ?? Number.NaN);
 }
 
 function isDuplicate(line: Uint8Array): boolean {

@@ -1,4 +1,5 @@
 import { isDependencyError } from '@weir/domain/errors';
+import { rawOffsetOf } from '@weir/domain/records/records-columns';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type {
   Commit,
@@ -12,7 +13,6 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { readSegment, verifySegment } from '@weir/runtime/archive/read-segment';
 import { pauseBeforeRetry } from '@weir/runtime/consume/consume-retry';
-import { rawOffsetOf } from '../plan-replay.ts';
 import type { ReplayGate } from '../replay-gate.ts';
 import { type ArchiveRun, segmentsFrom } from './archive-runs.ts';
 

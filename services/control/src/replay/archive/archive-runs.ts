@@ -1,5 +1,5 @@
 import { DependencyError } from '@weir/domain/errors';
-import { REPEATS_MAX } from '@weir/domain/records/records-columns';
+import { REPEATS_MAX, rawOffsetOf } from '@weir/domain/records/records-columns';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { ArchivePosition, ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -8,7 +8,6 @@ import { type ExpiredStart, listExpiredStarts } from '@weir/runtime/archive/expi
 import { readSegment } from '@weir/runtime/archive/read-segment';
 import { parseSegmentName, type SegmentRange, segmentFolder } from '@weir/runtime/archive/segment-name';
 import type { ReadableTables } from '../../steady-tables.ts';
-import { rawOffsetOf } from '../plan-replay.ts';
 import { CLOCKS_DIFFER_MS } from '../raw/plan-raw-replay.ts';
 
 /**
