@@ -6,13 +6,7 @@ import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
-import {
-  CLOCKS_DIFFER_MS,
-  EXPIRES_SOON_MS,
-  type PlanRawDeps,
-  planRawReplay,
-  type RawPlan,
-} from './raw/plan-raw-replay.ts';
+import { keptFrom, type PlanRawDeps, planRawReplay, type RawPlan, wantedFrom } from './raw/plan-raw-replay.ts';
 
 export interface PlanReplayDeps extends Omit<PlanRawDeps, 'rawRetentionMs'> {
   readonly raw: { readonly retentionMs: number };
@@ -63,9 +57,7 @@ async function planStart(deps: PlanReplayDeps, request: ReplayRequest, partition
   const { first, committed = first } = position;
   const rawEnd = (await analytics.highestRawOffset(eventLog.logId, partition)) + 1;
   if (request.from === 'tables') return { offset: Math.max(first, committed), rawOffset: rawEnd, rawEnd };
-  const keptFrom = clock() - retentionMs + Math.min(EXPIRES_SOON_MS, retentionMs / 2);
-  const wanted = request.sinceMs === undefined ? 0 : request.sinceMs - CLOCKS_DIFFER_MS;
-  const fromMs = Math.max(0, keptFrom, wanted);
+  const fromMs = Math.max(keptFrom(clock(), retentionMs), wantedFrom(request));
   const found = (await eventLog.offsetsAtTime(TOPIC_ENRICHED, fromMs))[partition] ?? first;
   const offset = Math.min(Math.max(first, found), Math.max(first, committed));
   const rawOffset = offset === 0 ? 0 : await firstNewRawOffset(eventLog, partition, offset);

@@ -8,7 +8,7 @@ import { type ExpiredStart, listExpiredStarts } from '@weir/runtime/archive/expi
 import { readSegment } from '@weir/runtime/archive/read-segment';
 import { parseSegmentName, type SegmentRange, segmentFolder } from '@weir/runtime/archive/segment-name';
 import type { ReadableTables } from '../../steady-tables.ts';
-import { CLOCKS_DIFFER_MS } from '../raw/plan-raw-replay.ts';
+import { wantedFrom } from '../raw/plan-raw-replay.ts';
 
 /**
  * Archived segments of one partition of `events.enriched`, without a gap between them. `from` and `to`: the first and the last of
@@ -29,10 +29,9 @@ export interface ArchiveRun {
 /** Lists all runs of enriched records that may be in the scope of the replay, in the order in which they are read. */
 export async function listRuns(
   store: ObjectStore,
-  { sinceMs }: Pick<ReplayRequest, 'sinceMs'>,
+  scope: Pick<ReplayRequest, 'sinceMs'>,
 ): Promise<readonly ArchiveRun[]> {
-  const storedFromMs = sinceMs === undefined ? 0 : sinceMs - CLOCKS_DIFFER_MS;
-  const partitions = await summariseArchive(store, { prefix: `${TOPIC_ENRICHED}/`, storedFromMs });
+  const partitions = await summariseArchive(store, { prefix: `${TOPIC_ENRICHED}/`, storedFromMs: wantedFrom(scope) });
   const starts = await listExpiredStarts(store, `${TOPIC_ENRICHED}/`);
   return partitions.flatMap(({ logId, partition, ranges }) => {
     const expired = starts.find((start) => start.logId === logId && start.partition === partition);

@@ -29,20 +29,30 @@ const DAY_MS = 24 * HOUR_MS;
  * Records that expire within this time after the start (or within half of the retention, if that is shorter) are copied from the live tables:
  * retention could remove these records before the replay reads them.
  */
-export const EXPIRES_SOON_MS = DAY_MS;
+const EXPIRES_SOON_MS = DAY_MS;
 /**
  * The largest expected difference between the clocks of the gateway, which notes the time of receipt, and of the log, which finds
  * records by time.
  */
-export const CLOCKS_DIFFER_MS = HOUR_MS;
+const CLOCKS_DIFFER_MS = HOUR_MS;
+
+/** Returns the time from which a topic keeps its records for long enough. */
+export function keptFrom(now: number, retentionMs: number): number {
+  return now - retentionMs + Math.min(EXPIRES_SOON_MS, retentionMs / 2);
+}
+
+/** Returns the time from which the log can have records in the scope of the replay. */
+export function wantedFrom({ sinceMs }: Pick<ReplayScope, 'sinceMs'>): number {
+  return sinceMs === undefined ? 0 : Math.max(0, sinceMs - CLOCKS_DIFFER_MS);
+}
 
 export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Promise<RawPlan> {
   const { eventLog, analytics, clock, rawRetentionMs } = deps;
   const raw = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
   const replayed = await eventLog.positions(TOPIC_REPLAYED, GROUP_REPLAY_WRITER);
   const firsts = raw.map(({ first }) => first);
-  const wanted = scope.sinceMs === undefined ? 0 : Math.max(0, scope.sinceMs - CLOCKS_DIFFER_MS);
-  const kept = clock() - rawRetentionMs + Math.min(EXPIRES_SOON_MS, rawRetentionMs / 2);
+  const wanted = wantedFrom(scope);
+  const kept = keptFrom(clock(), rawRetentionMs);
   const salted = (await saltsFrom(deps, firsts)) ?? 0;
   const offsetsFrom = async (timeMs: number): Promise<readonly number[]> => {
     const found = await eventLog.offsetsAtTime(TOPIC_RAW, Math.max(0, timeMs));
