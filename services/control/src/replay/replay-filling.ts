@@ -1,6 +1,7 @@
 import { GROUP_REPLAY_WRITER, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
 import type { DiskSpace } from '@weir/ports/disk-space';
+import type { PartitionStatus } from '@weir/runtime/consume/consume-status';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
 import { createLiveArrivals, liveLag } from './live-lag.ts';
 import { type FillerDeps, startFiller } from './replay-filler.ts';
@@ -74,9 +75,10 @@ export function createFilling(deps: FillingDeps): Filling {
       );
       await raw.removeState();
     },
-    problem() {
-      const partition = running?.writer.status().find(({ alarm, lastError }) => (alarm ?? lastError) !== undefined);
-      return partition?.alarm ?? partition?.lastError ?? gate?.gate.obstacle();
-    },
+    problem: () => problemOfStatus(running?.writer.status() ?? []) ?? gate?.gate.obstacle(),
   };
+}
+
+export function problemOfStatus(status: readonly PartitionStatus[]): string | undefined {
+  return status.map(({ alarm, lastError }) => alarm ?? lastError).find((problem) => problem !== undefined);
 }

@@ -11,7 +11,7 @@ import { listExpired } from './archive/expired-records.ts';
 import { archiveOf, fillFromArchive } from './archive/fill-from-archive.ts';
 import { copyChunk, inOrder, listChunks } from './copy-base.ts';
 import { planWhenStored } from './plan-replay.ts';
-import { createFilling, type FillingDeps } from './replay-filling.ts';
+import { createFilling, type FillingDeps, problemOfStatus } from './replay-filling.ts';
 import { type FillPosition, fillPositions, livePositions, readsRaw, replayedPositions } from './replay-progress.ts';
 import { isWhole } from './replay-scope.ts';
 import { beginSwap, continueSwap, type LiveWriters } from './swap/swap-tables.ts';
@@ -118,8 +118,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
         ...deps,
         ...{ gate: filling.gate(replay), signal, putState },
         async goesOn(status) {
-          const failed = status.find(({ alarm, lastError }) => (alarm ?? lastError) !== undefined);
-          failure = failed?.alarm ?? failed?.lastError;
+          failure = problemOfStatus(status);
           await filling.lookAround(replay);
           await rest();
           return !signal.aborted && wishOf(registry.replay()) === undefined;
