@@ -1,6 +1,10 @@
 import { TOKEN_KEPT_MS } from '@weir/ports/analytics';
 import type { EraseTables } from './erase-task.ts';
 
+/** The columns of a deleted record that its row `erased` or `expired` keeps. */
+export const REPLACED_COLUMNS =
+  'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
+
 /**
  * Inserts a row `erased` for each record that will be deleted. Each month is one insert, because one insert must be one block of one
  * table partition. Until the record is deleted, its raw offset (docs/glossary.md) is stored twice; the audit counts these offsets as `erasing`.
@@ -70,8 +74,7 @@ export function booksFix({ database, sites, month, leaving, until }: BooksFix): 
 }
 
 function erasedRows({ database, person }: EraseTables, month: number, further: string): string {
-  const columns = 'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
-  return `INSERT INTO ${database}.erasures (${columns}, erased_as) SELECT ${columns}, 'forgotten' AS erased_as
+  return `INSERT INTO ${database}.erasures (${REPLACED_COLUMNS}, erased_as) SELECT ${REPLACED_COLUMNS}, 'forgotten' AS erased_as
     FROM ${database}.records WHERE ${person.records} AND toYYYYMM(received_at) = ${month} AND ${further}
     ORDER BY log_id, raw_partition, raw_offset`;
 }

@@ -1,6 +1,6 @@
 import { type Analytics, TOKEN_KEPT_MS } from '@weir/ports/analytics';
 import type { ExpiryChunk } from '@weir/ports/registry';
-import { booksFix } from '../erasure/erased-rows.ts';
+import { booksFix, REPLACED_COLUMNS } from '../erasure/erased-rows.ts';
 import { KEPT_COLUMNS, keptColumns } from './kept-sessions.ts';
 
 /**
@@ -123,10 +123,9 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
   const { database, condition, kind } = rows;
   const { token, month, logId, partition, nth, at } = chunk;
   const place = rowsIn(chunk);
-  const kept = 'site_id, received_at, outcome, reason, rule_id, enrichment, log_id, raw_partition, raw_offset';
   const insert = (further: string): string =>
-    `INSERT INTO ${database}.expirations (${kept}, happened_at, expired_as)
-     SELECT ${kept}, least(timestamp, received_at) AS happened_at, '${kind}' AS expired_as
+    `INSERT INTO ${database}.expirations (${REPLACED_COLUMNS}, happened_at, expired_as)
+     SELECT ${REPLACED_COLUMNS}, least(timestamp, received_at) AS happened_at, '${kind}' AS expired_as
      FROM ${database}.records WHERE ${condition} AND ${place} AND ${further} ORDER BY raw_offset`;
   const name = `${token}:${month}:${logId}:${partition}:${nth}`;
   if (kind === 'events') await change(keepSessions(database, `${condition} AND ${place}`, name));
