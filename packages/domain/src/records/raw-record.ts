@@ -111,3 +111,10 @@ export function withoutSealedAddress(bytes: Uint8Array): Uint8Array {
   if (sealedIp === undefined && ip === undefined) return bytes;
   return Buffer.from(`${JSON.stringify({ ...rest, sealedIp: '' }).slice(0, -1)}${text.slice(bodyAt)}`);
 }
+
+const SEALED_IP = /("sealedIp":)"[^"]*"?/g;
+
+/** Empties the encrypted client IP in a text that contains a raw record, or a part of one. */
+export function hideSealedIp(text: string): string {
+  return text.replace(SEALED_IP, '$1""');
+}

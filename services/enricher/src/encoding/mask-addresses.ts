@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
+import { hideSealedIp } from '@weir/domain/records/raw-record';
 
 const IPV4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/g;
 const IPV6 = /(?<![0-9a-z:])(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{1,4}|\d{1,3}(?:\.\d{1,3}){3})?(?![0-9a-z:])/gi;
-const SEAL = /("sealedIp":)"[^"]*"?/g;
 const MASK = '[address]';
 
 /**
@@ -15,7 +15,7 @@ export function maskAddresses(text: string): string {
 
 /** Masks all IP addresses in the text of an unreadable record, and its encrypted client IP. */
 export function maskRaw(text: string): string {
-  return maskAddresses(text.replace(SEAL, '$1""'));
+  return maskAddresses(hideSealedIp(text));
 }
 
 /**
