@@ -1,4 +1,4 @@
-import { passFence } from '@weir/control/background/pass-fence';
+import { passFence } from '@weir/control/background/election';
 import { DependencyError } from '@weir/domain/errors';
 
 let now = 0;

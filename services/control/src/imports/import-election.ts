@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { GROUP_IMPORTS, TABLE_REGISTRY } from '@weir/domain/records/topics';
-import type { EventLog, PartitionConsumer, PartitionHandle } from '@weir/ports/event-log';
-import { untilAborted } from '@weir/runtime/abortable';
-import { passFence } from '../background/pass-fence.ts';
+import { GROUP_IMPORTS } from '@weir/domain/records/topics';
+import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
+import { takePart } from '../background/election.ts';
 import type { ImportTerm } from './import-term.ts';
 
 export interface ImportElectionDeps {
@@ -23,7 +22,7 @@ export interface ImportElection {
 }
 
 /**
- * Before each append, a process checks that it is still elected (the fence: pass-fence.ts). The process can lose the election just after this
+ * Before each append, a process checks that it is still elected (the fence: election.ts). The process can lose the election just after this
  * check. Its append then arrives in the log at most 12 s after the check began: `FENCE_MS_MAX` (5 s) for the check, 1.7 s for the append (its time
  * limit on Kafka), and `SETTLE_MS` (5 s, append-result.ts).
  */
@@ -36,20 +35,18 @@ export const DECIDED_WITHIN_MS = 20_000;
 const POLL_MS = 50;
 
 /**
- * Elects the process that accepts imports: the member of a consumer group to which partition 0 of the topic `registry` is assigned. The group is used
- * only for this election. Without an election, two processes could append the same lines, because each knows only its own leases and appends.
+ * Elects the process that accepts imports (election.ts). Without an election, two processes could append the same lines, because each knows only its
+ * own leases and appends.
  */
 export async function startImportElection(deps: ImportElectionDeps): Promise<ImportElection> {
-  const { eventLog, clock, onError } = deps;
+  const { clock } = deps;
   let led: { readonly term: ImportTerm; readonly beginsAt: number } | undefined;
   let undecidedSince = clock();
 
-  async function open(handle: PartitionHandle): Promise<PartitionConsumer> {
-    const { signal } = handle;
-    if (handle.partition !== 0) return { handle: () => untilAborted(signal), close: async () => undefined };
+  function lead({ signal, committed }: PartitionHandle, fence: () => Promise<void>) {
     const running = new Set<Promise<unknown>>();
     const term: ImportTerm = {
-      fence: () => passFence(handle, clock),
+      fence,
       run(task) {
         const ends = task();
         running.add(ends);
@@ -58,8 +55,8 @@ export async function startImportElection(deps: ImportElectionDeps): Promise<Imp
         return ends;
       },
     };
-    // Each process commits (`passFence`) before it appends. So if the partition has no commit, no append of another process can be in flight.
-    const own = { term, beginsAt: handle.committed === undefined ? clock() : clock() + TERM_SETTLE_MS };
+    // Each process commits (the fence) before it appends. So if the partition has no commit, no append of another process can be in flight.
+    const own = { term, beginsAt: committed === undefined ? clock() : clock() + TERM_SETTLE_MS };
     led = own;
     const end = (): void => {
       if (led !== own) return;
@@ -67,16 +64,13 @@ export async function startImportElection(deps: ImportElectionDeps): Promise<Imp
       undecidedSince = clock();
     };
     signal.addEventListener('abort', end, { once: true });
-    return {
-      handle: () => untilAborted(signal),
-      async close() {
-        end();
-        await Promise.allSettled(running);
-      },
+    return async () => {
+      end();
+      await Promise.allSettled(running);
     };
   }
 
-  const subscription = await eventLog.consume({ topic: TABLE_REGISTRY, group: GROUP_IMPORTS, open, onError });
+  const subscription = await takePart({ ...deps, group: GROUP_IMPORTS, lead });
   return {
     async term(signal) {
       const isUndecided = (): boolean =>

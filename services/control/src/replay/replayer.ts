@@ -1,8 +1,7 @@
-import { GROUP_REPLAY, TABLE_REGISTRY } from '@weir/domain/records/topics';
-import type { PartitionConsumer, PartitionHandle, Subscription } from '@weir/ports/event-log';
-import { untilAborted } from '@weir/runtime/abortable';
+import { GROUP_REPLAY } from '@weir/domain/records/topics';
+import type { Subscription } from '@weir/ports/event-log';
 import { describeError } from '@weir/runtime/consume/consume-retry';
-import { passFence } from '../background/pass-fence.ts';
+import { takePart } from '../background/election.ts';
 import { createMutex } from '../registry/mutex.ts';
 import { type Leader, type LeaderDeps, leadReplay } from './replay-leader.ts';
 
@@ -12,41 +11,31 @@ export interface Replayer {
   close(): Promise<void>;
 }
 
-/**
- * Elects the process that carries out a replay: the member of a consumer group to which partition 0 of the topic `registry` is assigned. The group
- * is used only for this election, so its consumers ignore the records of the topic.
- */
+/** Elects the process that carries out a replay (election.ts), while there is one. */
 export function startReplayer(deps: LeaderDeps): Replayer {
-  const { eventLog, registry, logger } = deps;
+  const { registry, logger } = deps;
   const runExclusive = createMutex();
   let subscription: Subscription | undefined;
   let leader: Leader | undefined;
   let closed = false;
-
-  async function open(handle: PartitionHandle): Promise<PartitionConsumer> {
-    const { signal } = handle;
-    const fence = () => passFence(handle, deps.clock);
-    const own = handle.partition === 0 ? leadReplay(deps, signal, fence) : undefined;
-    if (own !== undefined) leader = own;
-    return {
-      handle: () => untilAborted(signal),
-      async close() {
-        await own?.done;
-        if (leader === own) leader = undefined;
-      },
-    };
-  }
 
   /** Joins the group when there is a replay, and leaves it when there is none. */
   function look(): void {
     runExclusive(async () => {
       const wanted = !closed && registry.replay() !== undefined;
       if (wanted && subscription === undefined) {
-        subscription = await eventLog.consume({
-          topic: TABLE_REGISTRY,
+        subscription = await takePart({
+          ...deps,
           group: GROUP_REPLAY,
-          open,
           onError: (error) => logger.warn({ err: error }, 'replay: retrying to lead'),
+          lead({ signal }, fence) {
+            const own = leadReplay(deps, signal, fence);
+            leader = own;
+            return async () => {
+              await own.done;
+              if (leader === own) leader = undefined;
+            };
+          },
         });
       } else if (!wanted && subscription !== undefined) {
         const left = subscription;
