@@ -31,7 +31,7 @@ function plan({
       analytics: { highestRawOffset: async () => Math.min(end, stored) - 1 },
       registry: { existingSalt: (day) => (day >= utcDay(saltsFrom) ? 'salt' : undefined) },
       clock: () => NOW,
-      rawRetentionMs,
+      raw: { retentionMs: rawRetentionMs },
     },
     since === 0 ? {} : { sinceMs: since },
   );

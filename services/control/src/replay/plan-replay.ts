@@ -8,8 +8,7 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import { waitUntilStored } from '../imports/wait-until-stored.ts';
 import { keptFrom, type PlanRawDeps, planRawReplay, type RawPlan, wantedFrom } from './raw/plan-raw-replay.ts';
 
-export interface PlanReplayDeps extends Omit<PlanRawDeps, 'rawRetentionMs'> {
-  readonly raw: { readonly retentionMs: number };
+export interface PlanReplayDeps extends PlanRawDeps {
   /** How long `events.enriched` keeps records. */
   readonly retentionMs: number;
 }
@@ -42,7 +41,7 @@ export async function planWhenStored(deps: BeginReplayDeps, request: ReplayReque
 
 /** Finds the position at which the replay of each partition begins. */
 export async function planStarts(deps: PlanReplayDeps, request: ReplayRequest): Promise<RawPlan> {
-  if (request.from === 'raw') return planRawReplay({ ...deps, rawRetentionMs: deps.raw.retentionMs }, request);
+  if (request.from === 'raw') return planRawReplay(deps, request);
   const partitions = Array.from({ length: deps.eventLog.partitionCount }, (_, partition) => partition);
   const starts = await Promise.all(partitions.map((partition) => planStart(deps, request, partition)));
   return { starts, note: undefined };

@@ -11,7 +11,7 @@ export interface PlanRawDeps {
   readonly analytics: Pick<Analytics, 'highestRawOffset'>;
   readonly registry: Pick<Registry, 'existingSalt'>;
   readonly clock: () => number;
-  readonly rawRetentionMs: number;
+  readonly raw: { readonly retentionMs: number };
 }
 
 export interface RawPlan {
@@ -47,12 +47,11 @@ export function wantedFrom({ sinceMs }: Pick<ReplayScope, 'sinceMs'>): number {
 }
 
 export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Promise<RawPlan> {
-  const { eventLog, analytics, clock, rawRetentionMs } = deps;
-  const raw = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+  const { eventLog, analytics, clock } = deps;
+  const firsts = (await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER)).map(({ first }) => first);
   const replayed = await eventLog.positions(TOPIC_REPLAYED, GROUP_REPLAY_WRITER);
-  const firsts = raw.map(({ first }) => first);
   const wanted = wantedFrom(scope);
-  const kept = keptFrom(clock(), rawRetentionMs);
+  const kept = keptFrom(clock(), deps.raw.retentionMs);
   const salted = (await saltsFrom(deps, firsts)) ?? 0;
   const offsetsFrom = async (timeMs: number): Promise<readonly number[]> => {
     const found = await eventLog.offsetsAtTime(TOPIC_RAW, Math.max(0, timeMs));
@@ -78,11 +77,11 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
  * the log have their salts, or if no salt exists. The oldest salts are deleted first, so the oldest existing salt shows this time.
  */
 async function saltsFrom(
-  { eventLog, registry, clock, rawRetentionMs }: PlanRawDeps,
+  { eventLog, registry, clock, raw }: PlanRawDeps,
   firsts: readonly number[],
 ): Promise<number | undefined> {
   const today = Math.floor(clock() / DAY_MS) * DAY_MS;
-  const oldest = today - Math.ceil(rawRetentionMs / DAY_MS + 2) * DAY_MS;
+  const oldest = today - Math.ceil(raw.retentionMs / DAY_MS + 2) * DAY_MS;
   for (let day = oldest; day <= today; day += DAY_MS) {
     if (registry.existingSalt(utcDay(day)) === undefined) continue;
     const begins = await eventLog.offsetsAtTime(TOPIC_RAW, day);
