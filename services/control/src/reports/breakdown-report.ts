@@ -1,10 +1,10 @@
 import { type BreakdownOrder, type BreakdownPage, breakdownStatement } from './breakdown-sql.ts';
 import type { Dimension } from './dimensions.ts';
-import { countExcludedRows } from './excluded-rows.ts';
+import { explained } from './excluded-rows.ts';
 import { countsOf, type MetricName, type Metrics, metricsOf, NO_COUNTS, pickMetrics } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
 import { estimatesVisitors, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
-import { headView, periodView, statementView } from './report-view.ts';
+import { headView, periodView } from './report-view.ts';
 import { askWithSource } from './visits/visit-source.ts';
 
 export interface BreakdownRequest {
@@ -37,10 +37,6 @@ export async function breakdownReport(
     compared === undefined || hasAllEarlier
       ? allEarlier
       : await ask(compared.scope, by, { ...all, rowsMax: limit, hashes: rows.map(({ hash }) => hash) }, deps);
-  const statements = [
-    statementView('breakdown', asked.statement),
-    ...(earlier === undefined ? [] : [statementView('comparison', earlier.statement)]),
-  ];
   return {
     ...headView(request),
     dimension: by.name,
@@ -61,7 +57,7 @@ export async function breakdownReport(
             ),
           }),
     })),
-    ...(request.withExplanation ? { explain: { statements, left_out: await countExcludedRows(scope, deps) } } : {}),
+    ...(await explained(request, { breakdown: asked.statement, comparison: earlier?.statement }, deps)),
   };
 }
 

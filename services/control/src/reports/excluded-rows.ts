@@ -1,5 +1,6 @@
-import type { ReportDeps } from './report-request.ts';
+import type { ReportDeps, ReportRequest } from './report-request.ts';
 import { ROWS_OF_PERIOD, type Scope, type Statement } from './report-sql.ts';
+import { statementView } from './report-view.ts';
 import { sessionParts } from './visits/session-parts.ts';
 import { OF_SITE } from './visits/visit-rows.ts';
 
@@ -38,6 +39,19 @@ WHERE site_id = {site:String} AND outcome NOT IN ('row', 'identify')
   AND minute >= toStartOfMinute(fromUnixTimestamp64Milli(greatest({from:Int64}, 0))) AND minute < fromUnixTimestamp64Milli({to:Int64})
 GROUP BY outcome, reason
 ORDER BY outcome, reason`;
+
+/** The field `explain` of an answer, if the request asks for it: the statements of the report by name, and the rows that it does not count. */
+export async function explained(
+  { scope, withExplanation }: Pick<ReportRequest, 'scope' | 'withExplanation'>,
+  named: Readonly<Record<string, Statement | undefined>>,
+  deps: ReportDeps,
+): Promise<object> {
+  if (!withExplanation) return {};
+  const statements = Object.entries(named).flatMap(([of, statement]) =>
+    statement === undefined ? [] : [statementView(of, statement)],
+  );
+  return { explain: { statements, left_out: await countExcludedRows(scope, deps) } };
+}
 
 export async function countExcludedRows(scope: Scope, { analytics }: ReportDeps): Promise<object> {
   const { sql, params } = rowsStatement(scope);

@@ -1,13 +1,13 @@
 import type { Site } from '@weir/domain/registry/site';
 import type { Checked } from '../http/compile-body.ts';
 import { bucketStarts, defaultInterval, type Interval, localText } from './buckets.ts';
-import { countExcludedRows } from './excluded-rows.ts';
+import { explained } from './excluded-rows.ts';
 import type { Period } from './period.ts';
 import type { Query } from './read-query.ts';
 import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import { type ReportDeps, type ReportRequest, readReportRequest } from './report-request.ts';
 import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
-import { headView, periodView, statementView } from './report-view.ts';
+import { headView, periodView } from './report-view.ts';
 import { statsStatement } from './stats-sql.ts';
 import { askWithSource } from './visits/visit-source.ts';
 
@@ -51,10 +51,6 @@ export async function statsReport(
   ]);
   if ('problem' in now) return now;
   if (before !== undefined && 'problem' in before) return before;
-  const statements = [
-    statementView('stats', now.value.statement),
-    ...(before === undefined ? [] : [statementView('comparison', before.value.statement)]),
-  ];
   return {
     value: {
       ...headView(request),
@@ -69,9 +65,7 @@ export async function statsReport(
               change: changeOf(now.value.view.totals, before.value.view.totals),
             },
           }),
-      ...(request.withExplanation
-        ? { explain: { statements, left_out: await countExcludedRows(request.scope, deps) } }
-        : {}),
+      ...(await explained(request, { stats: now.value.statement, comparison: before?.value.statement }, deps)),
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Checked } from '../../http/compile-body.ts';
 import { bucketStarts, type Interval, localText } from '../buckets.ts';
-import { countExcludedRows } from '../excluded-rows.ts';
+import { explained } from '../excluded-rows.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
-import { headView, statementView } from '../report-view.ts';
+import { headView } from '../report-view.ts';
 import { cohortsStatement } from './cohorts-sql.ts';
 
 /** The maximum number of buckets. The size of the answer grows with its square, because the answer has a number for each pair of buckets. */
@@ -14,7 +14,7 @@ export async function cohortsReport(
   interval: Interval,
   deps: ReportDeps,
 ): Promise<Checked<object>> {
-  const { scope, withExplanation } = request;
+  const { scope } = request;
   const starts = bucketStarts(scope.period, interval, COHORTS_MAX);
   if ('problem' in starts) return starts;
   const statement = cohortsStatement(scope, starts.value);
@@ -30,8 +30,6 @@ export async function cohortsReport(
       rates: seen.slice(1).map((count) => (visitors === 0 ? null : Number((count / visitors).toFixed(4)))),
     };
   });
-  const explain = withExplanation
-    ? { explain: { statements: [statementView('cohorts', statement)], left_out: await countExcludedRows(scope, deps) } }
-    : {};
+  const explain = await explained(request, { cohorts: statement }, deps);
   return { value: { ...headView(request), interval, cohorts, ...explain } };
 }

@@ -1,9 +1,9 @@
 import type { Goal } from '@weir/domain/registry/goal';
 import type { Dimension } from '../dimensions.ts';
-import { countExcludedRows } from '../excluded-rows.ts';
+import { explained } from '../excluded-rows.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
 import type { Statement } from '../report-sql.ts';
-import { headView, statementView } from '../report-view.ts';
+import { headView } from '../report-view.ts';
 import {
   type ConversionOrder,
   conversionRevenueStatement,
@@ -47,7 +47,7 @@ export async function goalsReport(request: ReportRequest, goals: readonly Goal[]
         revenue: revenueView(paid.filter((one) => Number(one.goal) === index + 1)),
       };
     }),
-    ...(await explained(request, { statement, revenue }, deps)),
+    ...(await explained(request, { conversions: statement, revenue }, deps)),
   };
 }
 
@@ -86,7 +86,7 @@ export async function conversionsReport(
       }),
       revenue: revenueView(paid.filter(({ name }) => name === row.name)),
     })),
-    ...(await explained(request, { statement, revenue }, deps)),
+    ...(await explained(request, { conversions: statement, revenue }, deps)),
   };
 }
 
@@ -104,17 +104,4 @@ function numbersView({ conversions, converting, visitors }: Conversions): object
 
 function revenueView(rows: readonly Readonly<Record<string, unknown>>[]): readonly object[] {
   return rows.map(({ currency, amount }) => ({ currency, amount }));
-}
-
-async function explained(
-  { scope, withExplanation }: ReportRequest,
-  { statement, revenue }: { readonly statement: Statement; readonly revenue: Statement | undefined },
-  deps: ReportDeps,
-): Promise<object> {
-  if (!withExplanation) return {};
-  const statements = [
-    statementView('conversions', statement),
-    ...(revenue === undefined ? [] : [statementView('revenue', revenue)]),
-  ];
-  return { explain: { statements, left_out: await countExcludedRows(scope, deps) } };
 }

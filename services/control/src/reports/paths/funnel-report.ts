@@ -1,7 +1,7 @@
 import type { Action } from '@weir/domain/registry/goal';
-import { countExcludedRows } from '../excluded-rows.ts';
+import { explained } from '../excluded-rows.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
-import { headView, statementView } from '../report-view.ts';
+import { headView } from '../report-view.ts';
 import { funnelStatement } from './funnel-sql.ts';
 
 export interface FunnelOf {
@@ -33,13 +33,6 @@ export async function funnelReport(
       };
     }),
     conversion_rate: share(reached(steps.length), first),
-    ...(request.withExplanation
-      ? {
-          explain: {
-            statements: [statementView('funnel', statement)],
-            left_out: await countExcludedRows(request.scope, deps),
-          },
-        }
-      : {}),
+    ...(await explained(request, { funnel: statement }, deps)),
   };
 }

@@ -1,6 +1,6 @@
-import { countExcludedRows } from '../excluded-rows.ts';
+import { explained } from '../excluded-rows.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
-import { headView, statementView } from '../report-view.ts';
+import { headView } from '../report-view.ts';
 import { journeysStatement } from './journeys-sql.ts';
 
 export interface JourneysOf {
@@ -14,19 +14,13 @@ export async function journeysReport(
   { path, limit }: JourneysOf,
   deps: ReportDeps,
 ): Promise<object> {
-  const { scope, withExplanation } = request;
-  const statement = journeysStatement(scope, path, limit);
+  const statement = journeysStatement(request.scope, path, limit);
   const { rows } = await deps.analytics.userQuery(statement.sql, statement.params);
   const listOf = (name: string) =>
     rows
       .filter(({ list }) => list === name)
       .map(({ value, views, visits }) => ({ value: String(value), views: Number(views), visits: Number(visits) }));
   const [{ views, visits } = { views: 0, visits: 0 }] = listOf('page');
-  const explain = withExplanation
-    ? {
-        explain: { statements: [statementView('journeys', statement)], left_out: await countExcludedRows(scope, deps) },
-      }
-    : {};
   return {
     ...headView(request),
     path,
@@ -35,6 +29,6 @@ export async function journeysReport(
     visits,
     previous: listOf('previous'),
     next: listOf('next'),
-    ...explain,
+    ...(await explained(request, { journeys: statement }, deps)),
   };
 }

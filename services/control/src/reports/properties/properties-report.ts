@@ -1,6 +1,6 @@
-import { countExcludedRows } from '../excluded-rows.ts';
+import { explained } from '../excluded-rows.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
-import { headView, statementView } from '../report-view.ts';
+import { headView } from '../report-view.ts';
 import { propertiesStatement } from './properties-sql.ts';
 
 export async function propertiesReport(request: ReportRequest, limit: number, deps: ReportDeps): Promise<object> {
@@ -14,13 +14,6 @@ export async function propertiesReport(request: ReportRequest, limit: number, de
     properties: rows.slice(0, limit).map(({ name, visitors, pageviews, events }) => ({
       ...{ name: String(name), visitors: Number(visitors), pageviews: Number(pageviews), events: Number(events) },
     })),
-    ...(request.withExplanation
-      ? {
-          explain: {
-            statements: [statementView('properties', statement)],
-            left_out: await countExcludedRows(request.scope, deps),
-          },
-        }
-      : {}),
+    ...(await explained(request, { properties: statement }, deps)),
   };
 }

@@ -1,10 +1,10 @@
 import type { Site } from '@weir/domain/registry/site';
 import { zoneOf } from '@weir/domain/registry/time-zone';
 import { localText } from '../buckets.ts';
-import { countExcludedRows } from '../excluded-rows.ts';
+import { explained } from '../excluded-rows.ts';
 import type { ReportDeps, ReportOptions } from '../report-request.ts';
 import type { AskedScope } from '../report-sql.ts';
-import { headView, statementView } from '../report-view.ts';
+import { headView } from '../report-view.ts';
 import { visitSourceOf } from '../visits/visit-source.ts';
 import {
   MINUTES,
@@ -62,13 +62,6 @@ export async function realtimeReport(
       ...of('minute', String(nth)),
     })),
     ...Object.fromEntries(names.map((name) => [name, listOf(name)])),
-    ...(withExplanation
-      ? {
-          explain: {
-            statements: [statementView('realtime', statement)],
-            left_out: await countExcludedRows(scope, deps),
-          },
-        }
-      : {}),
+    ...(await explained({ scope, withExplanation }, { realtime: statement }, deps)),
   };
 }
