@@ -1,7 +1,9 @@
 import type { Site } from '@weir/domain/registry/site';
 import { TIMEZONE_RULE, timezoneName, zoneOf } from '@weir/domain/registry/time-zone';
+import { invalid, ok, type Reply } from '../http/admin-reply.ts';
 import type { Checked } from '../http/compile-body.ts';
-import type { ReportTables } from '../steady-tables.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { ReportTables, SteadyTables } from '../steady-tables.ts';
 import { type DayFact, runOf } from '../visit-slots/built-run.ts';
 import type { Dimension } from './dimensions.ts';
 import { readFilters } from './filter.ts';
@@ -98,6 +100,22 @@ export async function readReportRequest(
       : scopeOf(comparedPeriod(period.value, comparison)).then((scope) => ({ comparison, scope })),
   ]);
   return { value: { scope, compared, withExplanation } };
+}
+
+/** Answers a request for a report: reads its query with `readReportRequest`, and answers 400 if the query or the report has a problem. */
+export async function answerReport(
+  { tables, clock }: { readonly tables: SteadyTables; readonly clock: () => number },
+  { site, context }: { readonly site: Site; readonly context: RequestContext },
+  query: Query,
+  report: (request: ReportRequest, deps: ReportDeps) => Promise<Checked<object>>,
+  numbers?: AskedNumbers,
+): Promise<Reply> {
+  const answer = await tables.read<Checked<object>>(async (analytics) => {
+    const deps = { analytics, clock };
+    const request = await readReportRequest(site, query, deps, numbers);
+    return 'problem' in request ? request : report(request.value, deps);
+  }, context);
+  return 'problem' in answer ? invalid(answer.problem) : ok(answer.value);
 }
 
 /** Decides from which tables a report reads its visits: only from rows of the period, from slots, or from sessions. */

@@ -1,5 +1,5 @@
 import type { AdminDeps } from '../control-deps.ts';
-import { invalid, ok, type Reply } from '../http/admin-reply.ts';
+import { invalid, type Reply } from '../http/admin-reply.ts';
 import type { SiteRequest } from '../http/admin-route.ts';
 import type { Checked } from '../http/compile-body.ts';
 import { readCount } from '../http/query-parameters.ts';
@@ -7,7 +7,7 @@ import { type BreakdownRequest, breakdownReport } from '../reports/breakdown-rep
 import { readDimension } from '../reports/dimensions.ts';
 import { BREAKDOWN_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../reports/read-query.ts';
 import { METRIC_NAMES, type MetricName } from '../reports/report-metrics.ts';
-import { readReportRequest } from '../reports/report-request.ts';
+import { answerReport } from '../reports/report-request.ts';
 
 const LIMIT_DEFAULT = 100;
 const ORDER_DEFAULT = 'visitors:desc';
@@ -18,14 +18,14 @@ export async function breakdown(deps: AdminDeps, { site, http, context }: SiteRe
   if ('problem' in query) return invalid(query.problem);
   const by = readBreakdown(query.value);
   if ('problem' in by) return invalid(by.problem);
-  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
-    const reading = { analytics, clock: deps.clock };
-    const { order, metrics } = by.value;
-    const numbers = { by: by.value.by, metrics: [order.metric, ...metrics] };
-    const request = await readReportRequest(site, query.value, reading, numbers);
-    return 'problem' in request ? request : { value: await breakdownReport(request.value, by.value, reading) };
-  }, context);
-  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+  const numbers = { by: by.value.by, metrics: [by.value.order.metric, ...by.value.metrics] };
+  return answerReport(
+    deps,
+    { site, context },
+    query.value,
+    async (request, reading) => ({ value: await breakdownReport(request, by.value, reading) }),
+    numbers,
+  );
 }
 
 function readBreakdown(query: Query): Checked<BreakdownRequest> {

@@ -1,8 +1,8 @@
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import { invalid, type Reply } from '../../http/admin-reply.ts';
 import type { SiteRequest } from '../../http/admin-route.ts';
 import { COHORT_INTERVALS, COHORTS_PARAMETERS, readChoice, readQuery } from '../read-query.ts';
-import { readReportRequest } from '../report-request.ts';
+import { answerReport } from '../report-request.ts';
 import { cohortsReport } from './cohorts-report.ts';
 
 /** Returns how many new visitors came back later (docs/stats.md, Cohorts). */
@@ -11,10 +11,7 @@ export async function cohorts(deps: AdminDeps, { site, http, context }: SiteRequ
   if ('problem' in query) return invalid(query.problem);
   const interval = readChoice('interval', query.value.interval, COHORT_INTERVALS);
   if ('problem' in interval) return invalid(interval.problem);
-  const report = await deps.tables.read(async (analytics) => {
-    const reading = { analytics, clock: deps.clock };
-    const request = await readReportRequest(site, query.value, reading);
-    return 'problem' in request ? request : cohortsReport(request.value, interval.value ?? 'day', reading);
-  }, context);
-  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+  return answerReport(deps, { site, context }, query.value, (request, reading) =>
+    cohortsReport(request, interval.value ?? 'day', reading),
+  );
 }

@@ -1,12 +1,12 @@
 import type { Goal } from '@weir/domain/registry/goal';
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
+import { invalid, notFound, type Reply } from '../../http/admin-reply.ts';
 import type { SiteRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
 import { readCount } from '../../http/query-parameters.ts';
 import { readDimension } from '../dimensions.ts';
 import { CONVERSIONS_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../read-query.ts';
-import { readReportRequest } from '../report-request.ts';
+import { answerReport } from '../report-request.ts';
 import { type ConversionsOf, conversionsReport, goalsReport } from './conversions-report.ts';
 import { CONVERSION_ORDERS, type ConversionOrder } from './conversions-sql.ts';
 
@@ -22,15 +22,12 @@ export async function conversions(deps: AdminDeps, { site, http, context }: Site
   if (query.value.goal !== undefined && goal === undefined) return notFound('goal');
   const by = readConversionsOf(query.value, goal);
   if ('problem' in by) return invalid(by.problem);
-  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
-    const reading = { analytics, clock: deps.clock };
-    const request = await readReportRequest(site, query.value, reading);
-    if ('problem' in request) return request;
-    if (goal !== undefined && by.value !== undefined)
-      return { value: await conversionsReport(request.value, goal, by.value, reading) };
-    return { value: await goalsReport(request.value, goal === undefined ? goals : [goal], reading) };
-  }, context);
-  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+  return answerReport(deps, { site, context }, query.value, async (request, reading) => ({
+    value:
+      goal !== undefined && by.value !== undefined
+        ? await conversionsReport(request, goal, by.value, reading)
+        : await goalsReport(request, goal === undefined ? goals : [goal], reading),
+  }));
 }
 
 /** Reads the requested dimension with its order and page. The value is undefined if the request has no dimension. */

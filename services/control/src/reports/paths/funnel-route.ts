@@ -1,10 +1,10 @@
 import type { Funnel } from '@weir/domain/registry/saved';
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
+import { invalid, notFound, type Reply } from '../../http/admin-reply.ts';
 import type { SiteRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
 import { FUNNEL_PARAMETERS, type Query, readQuery } from '../read-query.ts';
-import { readReportRequest } from '../report-request.ts';
+import { answerReport } from '../report-request.ts';
 import { type FunnelOf, funnelReport } from './funnel-report.ts';
 import { readFunnel } from './read-funnel.ts';
 
@@ -16,12 +16,9 @@ export async function funnel(deps: AdminDeps, { site, http, context }: SiteReque
   if (query.value.funnel !== undefined && saved === undefined) return notFound('funnel');
   const asked = readAsked(query.value, saved);
   if ('problem' in asked) return invalid(asked.problem);
-  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
-    const reading = { analytics, clock: deps.clock };
-    const request = await readReportRequest(site, query.value, reading);
-    return 'problem' in request ? request : { value: await funnelReport(request.value, asked.value, reading) };
-  }, context);
-  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+  return answerReport(deps, { site, context }, query.value, async (request, reading) => ({
+    value: await funnelReport(request, asked.value, reading),
+  }));
 }
 
 /** The steps of a saved funnel, or those of the query. */

@@ -1,12 +1,11 @@
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import { invalid, type Reply } from '../../http/admin-reply.ts';
 import type { SiteRequest } from '../../http/admin-route.ts';
-import type { Checked } from '../../http/compile-body.ts';
 import { readCount } from '../../http/query-parameters.ts';
 import { hasControlCharacter } from '../dimensions.ts';
 import { FILTER_VALUE_CHARS_MAX } from '../filter.ts';
 import { JOURNEYS_PARAMETERS, LIMIT_MAX, readQuery } from '../read-query.ts';
-import { readReportRequest } from '../report-request.ts';
+import { answerReport } from '../report-request.ts';
 import { journeysReport } from './journeys-report.ts';
 
 const LIMIT_DEFAULT = 10;
@@ -21,11 +20,7 @@ export async function journeys(deps: AdminDeps, { site, http, context }: SiteReq
   }
   const limit = readCount('limit', query.value.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });
   if ('problem' in limit) return invalid(limit.problem);
-  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
-    const reading = { analytics, clock: deps.clock };
-    const request = await readReportRequest(site, query.value, reading);
-    if ('problem' in request) return request;
-    return { value: await journeysReport(request.value, { path, limit: limit.value }, reading) };
-  }, context);
-  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+  return answerReport(deps, { site, context }, query.value, async (request, reading) => ({
+    value: await journeysReport(request, { path, limit: limit.value }, reading),
+  }));
 }

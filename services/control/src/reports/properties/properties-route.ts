@@ -1,10 +1,9 @@
 import type { AdminDeps } from '../../control-deps.ts';
-import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
+import { invalid, type Reply } from '../../http/admin-reply.ts';
 import type { SiteRequest } from '../../http/admin-route.ts';
-import type { Checked } from '../../http/compile-body.ts';
 import { readCount } from '../../http/query-parameters.ts';
 import { LIMIT_MAX, PROPERTIES_PARAMETERS, readQuery } from '../read-query.ts';
-import { readReportRequest } from '../report-request.ts';
+import { answerReport } from '../report-request.ts';
 import { propertiesReport } from './properties-report.ts';
 
 const LIMIT_DEFAULT = 100;
@@ -15,10 +14,7 @@ export async function properties(deps: AdminDeps, { site, http, context }: SiteR
   if ('problem' in query) return invalid(query.problem);
   const limit = readCount('limit', query.value.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });
   if ('problem' in limit) return invalid(limit.problem);
-  const report = await deps.tables.read<Checked<object>>(async (analytics) => {
-    const reading = { analytics, clock: deps.clock };
-    const request = await readReportRequest(site, query.value, reading);
-    return 'problem' in request ? request : { value: await propertiesReport(request.value, limit.value, reading) };
-  }, context);
-  return 'problem' in report ? invalid(report.problem) : ok(report.value);
+  return answerReport(deps, { site, context }, query.value, async (request, reading) => ({
+    value: await propertiesReport(request, limit.value, reading),
+  }));
 }
