@@ -1,6 +1,7 @@
-import { type BreakdownOrder, type BreakdownPage, breakdownStatement } from './breakdown-sql.ts';
+import { type BreakdownPage, breakdownStatement } from './breakdown-sql.ts';
 import type { Dimension } from './dimensions.ts';
 import { explained } from './excluded-rows.ts';
+import type { Order } from './read-query.ts';
 import { countsOf, type MetricName, type Metrics, metricsOf, NO_COUNTS, pickMetrics } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
 import { estimatesVisitors, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
@@ -9,7 +10,7 @@ import { askWithSource } from './visits/visit-source.ts';
 
 export interface BreakdownRequest {
   readonly by: Dimension;
-  readonly order: BreakdownOrder;
+  readonly order: Order<MetricName>;
   readonly limit: number;
   readonly page: number;
   /** The metrics of each row of the answer. */

@@ -1,4 +1,5 @@
 import type { Dimension } from './dimensions.ts';
+import type { Order } from './read-query.ts';
 import { type CountName, countNamesOf, type MetricName, metricSql } from './report-metrics.ts';
 import {
   COUNT_HITS,
@@ -14,15 +15,10 @@ import { countedValues } from './visits/slot-counts.ts';
 import { readsSlots, type SlotScope } from './visits/slot-rows.ts';
 import { NO_KEY } from './visits/visit-rows.ts';
 
-export interface BreakdownOrder {
-  readonly metric: MetricName;
-  readonly direction: 'asc' | 'desc';
-}
-
 export interface BreakdownPage {
   /** The statement returns only the counts for these metrics and for the order. */
   readonly metrics: readonly MetricName[];
-  readonly order: BreakdownOrder;
+  readonly order: Order<MetricName>;
   readonly rowsMax: number;
   readonly skip: number;
   /** For the statement of a comparison: the hashes of the values that the page of the requested period shows. The result has only these values. */

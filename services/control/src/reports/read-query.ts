@@ -1,5 +1,5 @@
 import type { Checked } from '../http/compile-body.ts';
-import { readParameters } from '../http/query-parameters.ts';
+import { readCount, readParameters } from '../http/query-parameters.ts';
 
 /** The query parameters of reports and exports. Each may be sent once, except `filter` and `step`, which may be sent several times. */
 export type QueryName =
@@ -73,6 +73,7 @@ export const OVERVIEW_PARAMETERS: readonly QueryName[] = [
 export const EXPORT_PARAMETERS: readonly QueryName[] = ['format', 'since', 'until', 'filter'];
 
 export const LIMIT_MAX = 1_000;
+const LIMIT_DEFAULT = 100;
 export const PAGE_MAX = 100;
 export const REALTIME_LIMIT_MAX = 100;
 
@@ -92,4 +93,27 @@ export function readChoice<Choice extends string>(
   if (text === undefined) return { value: undefined };
   const choice = choices.find((candidate) => candidate === text);
   return choice === undefined ? { problem: `${name} must be one of ${choices.join(', ')}` } : { value: choice };
+}
+
+/** The metric by which a report sorts its rows. */
+export interface Order<Metric extends string> {
+  readonly metric: Metric;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** Reads a metric with a direction after it, such as `visitors:asc`. The default direction is `desc`. */
+export function readOrder<Metric extends string>(text: string, metrics: readonly Metric[]): Checked<Order<Metric>> {
+  const [name, direction = 'desc', ...more] = text.split(':');
+  const metric = metrics.find((one) => one === name);
+  return metric === undefined || (direction !== 'asc' && direction !== 'desc') || more.length > 0
+    ? { problem: `order must be one of ${metrics.join(', ')}, with :asc or :desc after it` }
+    : { value: { metric, direction } };
+}
+
+/** Reads `limit` (the number of rows of a page of the answer) and `page`. */
+export function readPage(query: Query, max = LIMIT_MAX): Checked<{ readonly limit: number; readonly page: number }> {
+  const limit = readCount('limit', query.limit, { max, otherwise: LIMIT_DEFAULT });
+  if ('problem' in limit) return limit;
+  const page = readCount('page', query.page, { max: PAGE_MAX, otherwise: 1 });
+  return 'problem' in page ? page : { value: { limit: limit.value, page: page.value } };
 }

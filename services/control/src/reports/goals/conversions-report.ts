@@ -1,11 +1,12 @@
 import type { Goal } from '@weir/domain/registry/goal';
 import type { Dimension } from '../dimensions.ts';
 import { explained } from '../excluded-rows.ts';
+import type { Order } from '../read-query.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
 import type { Statement } from '../report-sql.ts';
 import { headView } from '../report-view.ts';
 import {
-  type ConversionOrder,
+  type ConversionMetric,
   conversionRevenueStatement,
   conversionsStatement,
   goalRevenueStatement,
@@ -14,8 +15,7 @@ import {
 
 export interface ConversionsOf {
   readonly by: Dimension;
-  readonly order: ConversionOrder;
-  readonly direction: 'asc' | 'desc';
+  readonly order: Order<ConversionMetric>;
   readonly limit: number;
   readonly page: number;
 }
@@ -55,11 +55,11 @@ export async function goalsReport(request: ReportRequest, goals: readonly Goal[]
 export async function conversionsReport(
   request: ReportRequest,
   goal: Goal,
-  { by, order, direction, limit, page }: ConversionsOf,
+  { by, order, limit, page }: ConversionsOf,
   deps: ReportDeps,
 ): Promise<object> {
   // One more row than requested shows whether there is another page.
-  const paging = { order, direction, rowsMax: limit + 1, skip: (page - 1) * limit };
+  const paging = { order, rowsMax: limit + 1, skip: (page - 1) * limit };
   const statement = conversionsStatement(request.scope, goal, by, paging);
   const found = await ask(statement, deps);
   const rows = found.slice(0, limit);
@@ -75,7 +75,7 @@ export async function conversionsReport(
   return {
     ...headView(request),
     goal: { goal_id: goal.goalId, name: goal.name, type: goal.type, value: goal.value },
-    ...{ dimension: by.name, order: `${order}:${direction}`, limit, page, has_more: found.length > limit },
+    ...{ dimension: by.name, order: `${order.metric}:${order.direction}`, limit, page, has_more: found.length > limit },
     rows: rows.map((row) => ({
       value: row.name,
       visitors: Number(row.visitors),

@@ -3,14 +3,12 @@ import type { AdminDeps } from '../../control-deps.ts';
 import { invalid, notFound, type Reply } from '../../http/admin-reply.ts';
 import type { SiteRequest } from '../../http/admin-route.ts';
 import type { Checked } from '../../http/compile-body.ts';
-import { readCount } from '../../http/query-parameters.ts';
 import { readDimension } from '../dimensions.ts';
-import { CONVERSIONS_PARAMETERS, LIMIT_MAX, PAGE_MAX, type Query, readQuery } from '../read-query.ts';
+import { CONVERSIONS_PARAMETERS, type Query, readOrder, readPage, readQuery } from '../read-query.ts';
 import { answerReport } from '../report-request.ts';
 import { type ConversionsOf, conversionsReport, goalsReport } from './conversions-report.ts';
-import { CONVERSION_ORDERS, type ConversionOrder } from './conversions-sql.ts';
+import { CONVERSION_ORDERS, type ConversionMetric } from './conversions-sql.ts';
 
-const LIMIT_DEFAULT = 100;
 const ORDER_DEFAULT = 'conversions:desc';
 
 /** Returns the conversions of the goals of a site, or of one goal by a dimension (docs/stats.md, Goals). */
@@ -39,15 +37,8 @@ function readConversionsOf(query: Query, goal: Goal | undefined): Checked<Conver
   const by = readDimension(query.dimension);
   if ('problem' in by) return by;
   if (goal === undefined) return { problem: 'goal is required when dimension is sent' };
-  const [orderName, direction = 'desc', ...more] = (query.order ?? ORDER_DEFAULT).split(':');
-  const orders = Object.keys(CONVERSION_ORDERS) as ConversionOrder[];
-  const order = orders.find((name) => name === orderName);
-  if (order === undefined || (direction !== 'asc' && direction !== 'desc') || more.length > 0) {
-    return { problem: `order must be one of ${orders.join(', ')}, with :asc or :desc after it` };
-  }
-  const limit = readCount('limit', query.limit, { max: LIMIT_MAX, otherwise: LIMIT_DEFAULT });
-  if ('problem' in limit) return limit;
-  const page = readCount('page', query.page, { max: PAGE_MAX, otherwise: 1 });
-  if ('problem' in page) return page;
-  return { value: { by: by.value, order, direction, limit: limit.value, page: page.value } };
+  const order = readOrder(query.order ?? ORDER_DEFAULT, Object.keys(CONVERSION_ORDERS) as ConversionMetric[]);
+  if ('problem' in order) return order;
+  const page = readPage(query);
+  return 'problem' in page ? page : { value: { by: by.value, order: order.value, ...page.value } };
 }

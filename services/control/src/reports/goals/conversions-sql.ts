@@ -1,6 +1,7 @@
 import type { Action } from '@weir/domain/registry/goal';
 import type { Dimension } from '../dimensions.ts';
 import type { Parameters } from '../parameters.ts';
+import type { Order } from '../read-query.ts';
 import { ROWS_OF_PERIOD, type Scope, type Statement } from '../report-sql.ts';
 import { reportParts } from '../visits/report-parts.ts';
 import { ACTION_COLUMNS, actionCondition } from './action-sql.ts';
@@ -50,11 +51,10 @@ export const CONVERSION_ORDERS = {
   visitors: 'visitors',
   conversion_rate: 'converting_visitors / visitors',
 } as const;
-export type ConversionOrder = keyof typeof CONVERSION_ORDERS;
+export type ConversionMetric = keyof typeof CONVERSION_ORDERS;
 
 export interface ConversionsPage {
-  readonly order: ConversionOrder;
-  readonly direction: 'asc' | 'desc';
+  readonly order: Order<ConversionMetric>;
   readonly rowsMax: number;
   readonly skip: number;
 }
@@ -66,14 +66,14 @@ export interface ConversionsPage {
 export function conversionsStatement(scope: Scope, goal: Action, by: Dimension, page: ConversionsPage): Statement {
   const { parameters, tables, hits, hitValue } = reportParts(scope, by, COLUMNS);
   const isGoal = actionCondition(goal, 'goal', parameters);
-  const { order, direction, rowsMax, skip } = page;
+  const { order, rowsMax, skip } = page;
   const sql = `${tables}
 SELECT toString(${hitValue(by)}) AS name, toString(sipHash64(name)) AS hash, countIf(${isGoal}) AS conversions,
   uniqExactIf(hit.visitor_id, hit.visitor_id != '' AND ${isGoal}) AS converting_visitors, ${ALL_VISITORS} AS visitors,
   countIf(${isGoal} AND ${HAS_VALUE}) AS with_value
 FROM ${hits}
 GROUP BY name${by.listsEmpty ? '' : "\nHAVING name != ''"}
-ORDER BY ${CONVERSION_ORDERS[order]} ${direction.toUpperCase()} NULLS LAST, name
+ORDER BY ${CONVERSION_ORDERS[order.metric]} ${order.direction.toUpperCase()} NULLS LAST, name
 LIMIT ${parameters.put('rows', 'UInt32', rowsMax)} OFFSET ${parameters.put('skip', 'UInt32', skip)}`;
   return { sql, params: parameters.values };
 }

@@ -2,13 +2,10 @@ import type { Site } from '@weir/domain/registry/site';
 import type { AdminDeps } from '../../control-deps.ts';
 import { invalid, ok, type Reply } from '../../http/admin-reply.ts';
 import type { AdminRequest } from '../../http/admin-route.ts';
-import { readCount } from '../../http/query-parameters.ts';
 import { INTERVALS } from '../buckets.ts';
-import { OVERVIEW_PARAMETERS, PAGE_MAX, readChoice, readQuery } from '../read-query.ts';
+import { OVERVIEW_PARAMETERS, readChoice, readPage, readQuery } from '../read-query.ts';
 import { readReportOptions } from '../report-request.ts';
 import { OVERVIEW_SITES_MAX, overviewReport } from './overview-report.ts';
-
-const LIMIT_DEFAULT = 100;
 
 /** Returns the totals of all sites (docs/stats.md, All sites). */
 export async function overview(deps: AdminDeps, { http, context }: AdminRequest): Promise<Reply> {
@@ -18,19 +15,18 @@ export async function overview(deps: AdminDeps, { http, context }: AdminRequest)
   if ('problem' in options) return invalid(options.problem);
   const interval = readChoice('interval', query.value.interval, INTERVALS);
   if ('problem' in interval) return invalid(interval.problem);
-  const limit = readCount('limit', query.value.limit, { max: OVERVIEW_SITES_MAX, otherwise: LIMIT_DEFAULT });
-  if ('problem' in limit) return invalid(limit.problem);
-  const page = readCount('page', query.value.page, { max: PAGE_MAX, otherwise: 1 });
-  if ('problem' in page) return invalid(page.problem);
+  const asked = readPage(query.value, OVERVIEW_SITES_MAX);
+  if ('problem' in asked) return invalid(asked.problem);
+  const { limit, page } = asked.value;
 
   const all = foundSites(deps.registry.sites(), query.value.search ?? '').toSorted((a, b) => order(a.siteId, b.siteId));
-  const sites = all.slice((page.value - 1) * limit.value, page.value * limit.value);
+  const sites = all.slice((page - 1) * limit, page * limit);
   const { withBots, withExplanation } = options.value;
   const request = { sites, period: query.value, interval: interval.value, withBots, withExplanation };
   const { clock } = deps;
   const report = await deps.tables.read((analytics) => overviewReport(request, { analytics, clock }), context);
   if ('problem' in report) return invalid(report.problem);
-  const paging = { limit: limit.value, page: page.value, has_more: all.length > page.value * limit.value };
+  const paging = { limit, page, has_more: all.length > page * limit };
   return ok({ ...paging, ...report.value });
 }
 
