@@ -1,7 +1,7 @@
-import { looksLikeSeconds, parseTimestamp, SECONDS_RULE } from '@weir/domain/ingest/timestamp';
 import { formatTime } from '../format-time.ts';
 import type { Checked } from '../http/compile-body.ts';
 import { readCount, readParameters } from '../http/query-parameters.ts';
+import { readRecentTime } from '../http/recent-time.ts';
 
 export const RECORDS_PARAMETERS = ['site', 'since', 'after', 'limit', 'wait'] as const;
 export const SITE_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
@@ -30,25 +30,13 @@ export function readRecordsQuery(url: string, nowMs: number): Checked<RecordsQue
   const { site, since, after, ...counts } = Object.fromEntries(read.value);
   if (site !== undefined && !new RegExp(SITE_PATTERN).test(site)) return { problem: `site must match ${SITE_PATTERN}` };
   if (since !== undefined && after !== undefined) return { problem: 'since must not be sent together with after' };
-  const sinceMs = since === undefined ? { value: undefined } : readSince(since, nowMs);
+  const sinceMs = since === undefined ? { value: undefined } : readRecentTime('since', since, nowMs);
   if ('problem' in sinceMs) return sinceMs;
+  if (sinceMs.value !== undefined && sinceMs.value > nowMs)
+    return { problem: `since is in the future: the time of the server is ${formatTime(nowMs)}` };
   const limit = readCount('limit', counts.limit, { max: RECORDS_MAX, otherwise: RECORDS_DEFAULT });
   if ('problem' in limit) return limit;
   const wait = readCount('wait', counts.wait, { min: 0, max: WAIT_SECONDS_MAX, otherwise: 0 });
   if ('problem' in wait) return wait;
   return { value: { siteId: site, sinceMs: sinceMs.value, after, limit: limit.value, waitSeconds: wait.value } };
-}
-
-const DURATION = /^(\d{1,6})([smhd])$/;
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Parses a duration before now, or a time (docs/api.md, Timestamps). */
-function readSince(text: string, nowMs: number): Checked<number> {
-  const [, count, unit] = DURATION.exec(text) ?? [];
-  if (count !== undefined) return { value: Math.max(0, nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]) };
-  if (looksLikeSeconds(text)) return { problem: `since ${SECONDS_RULE}` };
-  const time = parseTimestamp(text);
-  if (time === undefined) return { problem: 'since must be a duration (90s, 15m, 2h, 3d) or an ISO 8601 time' };
-  if (time > nowMs) return { problem: `since is in the future: the time of the server is ${formatTime(nowMs)}` };
-  return { value: time };
 }
