@@ -5,7 +5,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
-import { createInSite } from '../http/create-in-site.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { countRuleDrops, type RuleDrops } from './rule-drops.ts';
 
@@ -32,7 +32,7 @@ export async function listExclusions(
 
 export function createExclusion(deps: AdminDeps, request: AdminRequest<NewRule>): Promise<Reply> {
   const { registry, randomBytes, clock } = deps;
-  return createInSite(deps, request, async ({ siteId }, { type, value = '' }) => {
+  return changeInSite(deps, request, async ({ siteId }, { type, value = '' }) => {
     const problem = exclusionValueProblem(type, value);
     if (problem !== undefined) return invalid(problem);
     const spelled = spellRuleValue(type, value);

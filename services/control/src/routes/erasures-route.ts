@@ -4,6 +4,7 @@ import { erasureView } from '../erasure/erasure-view.ts';
 import { doWritersPause, requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { accepted, busy, conflict, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 
 /** Enough for `PERSONS_MAX` user IDs of 256 characters: JSON can write a character with up to 12 bytes. */
 export const ERASURE_BYTES_MAX = 32 * 1024 * 1024;
@@ -19,12 +20,9 @@ interface ErasureBody {
  * Starts the erasure of persons, or of all records that a site has so far. The answer does not wait for the end of the erasure. A dry run erases
  * nothing.
  */
-export function createErasure(deps: AdminDeps, { params, body }: AdminRequest<ErasureBody>): Promise<Reply> {
-  return deps.runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    if (deps.registry.site(siteId) === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
-    const { visitors = [], users = [], all: whole = false, dry_run: isDryRun = false } = body.value;
+export function createErasure(deps: AdminDeps, request: AdminRequest<ErasureBody>): Promise<Reply> {
+  return changeInSite(deps, request, async ({ siteId }, body) => {
+    const { visitors = [], users = [], all: whole = false, dry_run: isDryRun = false } = body;
     if (doWritersPause(deps.registry))
       return busy('the tables are being swapped, or a backup is being made: ask again when that is done');
     const persons = visitors.length + users.length;

@@ -1,16 +1,14 @@
 import { newIdentitySecret } from '@weir/domain/people/identity-signature';
-import type { Site } from '@weir/domain/registry/site';
 import type { AdminDeps } from '../control-deps.ts';
 import { conflict, created, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { identityVerificationView } from '../registry/identity-verification.ts';
 
 /** Creates a new secret, which replaces the old secret at once. Only this answer shows the secret. */
-export function createIdentitySecret(deps: AdminDeps, { params }: AdminRequest): Promise<Reply> {
-  const { registry, runExclusive, randomBytes, clock } = deps;
-  return runExclusive(async () => {
-    const site = registry.site(params.site_id ?? '');
-    if (site === undefined) return notFound('site');
+export function createIdentitySecret(deps: AdminDeps, request: AdminRequest): Promise<Reply> {
+  const { registry, randomBytes, clock } = deps;
+  return changeInSite(deps, request, async (site) => {
     const secret = newIdentitySecret(randomBytes);
     const identityVerification = {
       secret,
@@ -22,16 +20,13 @@ export function createIdentitySecret(deps: AdminDeps, { params }: AdminRequest):
   });
 }
 
-export function removeIdentitySecret({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
-  return runExclusive(async () => {
-    const site = registry.site(params.site_id ?? '');
-    if (site?.identityVerification === undefined) return notFound(site === undefined ? 'site' : 'identity secret');
-    if (site.identityVerification.required) {
+export function removeIdentitySecret(deps: AdminDeps, request: AdminRequest): Promise<Reply> {
+  return changeInSite(deps, request, async ({ identityVerification, ...site }) => {
+    if (identityVerification === undefined) return notFound('identity secret');
+    if (identityVerification.required) {
       return conflict('the site requires signatures: set identity_verification.required to false first');
     }
-    const { identityVerification: _removed, ...rest } = site;
-    const changed: Site = rest;
-    await registry.putSite(changed);
+    await deps.registry.putSite(site);
     return ok({ site_id: site.siteId, removed: true });
   });
 }

@@ -5,7 +5,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
-import { createInSite } from '../http/create-in-site.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 
 const KEYS_PER_SITE_MAX = 1000;
@@ -22,7 +22,7 @@ export function listKeys({ registry }: AdminDeps, { site: { siteId } }: SiteRequ
 
 export function createKey(deps: AdminDeps, request: AdminRequest<NewKey>): Promise<Reply> {
   const { registry, randomBytes, clock } = deps;
-  return createInSite(deps, request, async ({ siteId }, { name, scopes, legacy_identify: legacyIdentify = false }) => {
+  return changeInSite(deps, request, async ({ siteId }, { name, scopes, legacy_identify: legacyIdentify = false }) => {
     if (legacyIdentify === (scopes !== undefined)) return invalid('give either scopes or legacy_identify: true');
     if (registry.keys(siteId).length >= KEYS_PER_SITE_MAX) return fullSite(KEYS_PER_SITE_MAX, 'keys');
     const plain = newApiKey(randomBytes);

@@ -4,8 +4,9 @@ import { TIMEZONE_RULE, timezoneName } from '@weir/domain/registry/time-zone';
 import type { AdminDeps } from '../control-deps.ts';
 import { requestErasure, TOO_MANY_ERASURES } from '../erasure/request-erasure.ts';
 import { formatTime } from '../format-time.ts';
-import { busy, conflict, created, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
+import { busy, conflict, created, invalid, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { identityVerificationView, NO_SECRET } from '../registry/identity-verification.ts';
 import { randomId } from '../registry/random-id.ts';
 
@@ -62,19 +63,14 @@ export function readSite(deps: AdminDeps, { site }: SiteRequest): Reply {
 }
 
 export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): Promise<Reply> {
-  const { registry, runExclusive } = deps;
-  const { params, body } = request;
-  return runExclusive(async () => {
-    const site = registry.site(params.site_id ?? '');
-    if (site === undefined) return notFound('site');
-    if ('problem' in body) return invalid(body.problem);
+  return changeInSite(deps, request, async (site, body) => {
     const { queryAllow: allowed, ...rest } = site;
-    const { name = site.name, domain = site.domain, timezone: sentZone = site.timezone, limits } = body.value;
-    const { query_allow: queryAllow = allowed, identity_verification: verification } = body.value;
+    const { name = site.name, domain = site.domain, timezone: sentZone = site.timezone, limits } = body;
+    const { query_allow: queryAllow = allowed, identity_verification: verification } = body;
     // A site keeps the time zone that it has, even if only an earlier version of Weir accepted this zone.
     const timezone = timezoneName(sentZone) ?? (sentZone === site.timezone ? sentZone : undefined);
     if (timezone === undefined) return invalid(TIMEZONE_RULE);
-    const keep = changeKeep(site.keep ?? {}, body.value.keep);
+    const keep = changeKeep(site.keep ?? {}, body.keep);
     const refused = keepProblem(keepOf({ keep }, deps.keep));
     if (refused !== undefined) return invalid(`keep: ${refused}`);
     if (JSON.stringify(keep) !== JSON.stringify(site.keep ?? {}) && isReplaying(deps)) return busy(REPLAYING);
@@ -91,7 +87,7 @@ export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): 
         identityVerification: { ...site.identityVerification, ...verification },
       }),
     };
-    await registry.putSite(changed);
+    await deps.registry.putSite(changed);
     return ok(siteView(deps, changed));
   });
 }
@@ -100,13 +96,9 @@ export function changeSite(deps: AdminDeps, request: AdminRequest<SiteFields>): 
  * Starts the erasure of all records of the site, and removes the site. If the removal fails, the erasure removes the site later. A repeated request
  * then continues with the same erasure.
  */
-export function removeSite(deps: AdminDeps, { params }: AdminRequest): Promise<Reply> {
-  const { registry, runExclusive } = deps;
-  return runExclusive(async () => {
-    const siteId = params.site_id ?? '';
-    const site = registry.site(siteId);
-    if (site === undefined) return notFound('site');
-    const { createdAt: removesSite } = site;
+export function removeSite(deps: AdminDeps, request: AdminRequest): Promise<Reply> {
+  const { registry } = deps;
+  return changeInSite(deps, request, async ({ siteId, createdAt: removesSite }) => {
     // Finds the erasure that an interrupted request has begun. An erasure has `ends` only after it has removed its site. Such an erasure is not used
     // here, because it does not remove the site again.
     const begun = registry

@@ -4,7 +4,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
-import { createInSite } from '../http/create-in-site.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { momentOf, TIME_RULE } from '../reports/period.ts';
 
@@ -24,7 +24,7 @@ export function createAnnotation(
   request: AdminRequest<{ readonly at: string; readonly text: string }>,
 ): Promise<Reply> {
   const { registry, randomBytes, clock } = deps;
-  return createInSite(deps, request, async (site, { at: time, text }) => {
+  return changeInSite(deps, request, async (site, { at: time, text }) => {
     const { siteId } = site;
     const at = momentOf(time, zoneOf(site), 0);
     if (at === undefined) return invalid(`at ${TIME_RULE}`);

@@ -3,7 +3,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { conflict, created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
-import { createInSite } from '../http/create-in-site.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { readFunnel, WITHIN_DEFAULT } from '../reports/paths/read-funnel.ts';
 
@@ -19,7 +19,7 @@ export function listFunnels({ registry }: AdminDeps, { site: { siteId } }: SiteR
 
 export function createFunnel(deps: AdminDeps, request: AdminRequest<NewFunnel>): Promise<Reply> {
   const { registry, randomBytes, clock } = deps;
-  return createInSite(deps, request, async ({ siteId }, { name, steps, within = WITHIN_DEFAULT }) => {
+  return changeInSite(deps, request, async ({ siteId }, { name, steps, within = WITHIN_DEFAULT }) => {
     const read = readFunnel(steps, within);
     if ('problem' in read) return invalid(read.problem);
     const funnels = registry.funnels(siteId);

@@ -3,7 +3,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { conflict, created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
-import { createInSite } from '../http/create-in-site.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 import { readFilters } from '../reports/filter.ts';
 
@@ -18,7 +18,7 @@ export function createSegment(
   request: AdminRequest<Pick<Segment, 'name' | 'filters'>>,
 ): Promise<Reply> {
   const { registry, randomBytes, clock } = deps;
-  return createInSite(deps, request, async ({ siteId }, { name, filters }) => {
+  return changeInSite(deps, request, async ({ siteId }, { name, filters }) => {
     const read = readFilters(filters);
     if ('problem' in read) return invalid(read.problem);
     const segments = registry.segments(siteId);

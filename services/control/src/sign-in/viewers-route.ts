@@ -5,7 +5,7 @@ import type { AdminDeps } from '../control-deps.ts';
 import { formatTime } from '../format-time.ts';
 import { created, fullSite, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
-import { createInSite } from '../http/create-in-site.ts';
+import { changeInSite } from '../http/change-in-site.ts';
 import { randomId } from '../registry/random-id.ts';
 
 const VIEWERS_PER_SITE_MAX = 1000;
@@ -16,7 +16,7 @@ export function listViewers({ registry }: AdminDeps, { site: { siteId } }: SiteR
 
 export function createViewer(deps: AdminDeps, request: AdminRequest<{ readonly name: string }>): Promise<Reply> {
   const { registry, randomBytes, clock } = deps;
-  return createInSite(deps, request, async ({ siteId }, { name }) => {
+  return changeInSite(deps, request, async ({ siteId }, { name }) => {
     if (registry.viewers(siteId).length >= VIEWERS_PER_SITE_MAX) return fullSite(VIEWERS_PER_SITE_MAX, 'viewers');
     const token = newViewerToken(randomBytes);
     const viewer: Viewer = {

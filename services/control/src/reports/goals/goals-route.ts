@@ -3,7 +3,7 @@ import type { AdminDeps } from '../../control-deps.ts';
 import { formatTime } from '../../format-time.ts';
 import { conflict, created, fullSite, invalid, notFound, ok, type Reply } from '../../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../../http/admin-route.ts';
-import { createInSite } from '../../http/create-in-site.ts';
+import { changeInSite } from '../../http/change-in-site.ts';
 import { randomId } from '../../registry/random-id.ts';
 
 /**
@@ -22,7 +22,7 @@ export function listGoals({ registry }: AdminDeps, { site: { siteId } }: SiteReq
 
 export function createGoal(deps: AdminDeps, request: AdminRequest<NewGoal>): Promise<Reply> {
   const { registry, randomBytes, clock } = deps;
-  return createInSite(deps, request, async ({ siteId }, { type, value, name = value }) => {
+  return changeInSite(deps, request, async ({ siteId }, { type, value, name = value }) => {
     const problem = actionProblem({ type, value });
     if (problem !== undefined) return invalid(problem);
     const goals = registry.goals(siteId);

@@ -4,19 +4,19 @@ import { invalid, notFound, type Reply } from './admin-reply.ts';
 import type { AdminRequest } from './admin-route.ts';
 
 /**
- * Answers a request that creates something in the site of its path: 404 if the site does not exist, 400 if the body is invalid, otherwise what
- * `create` returns. `create` can compare with the registry, because no other change of the registry by this process runs at the same time.
+ * Answers a request that changes the site of its path, or something in it: 404 if the site does not exist, 400 if the body is invalid, otherwise what
+ * `change` returns. `change` can compare with the registry, because no other change of the registry by this process runs at the same time.
  */
-export function createInSite<Body>(
+export function changeInSite<Body>(
   { registry, runExclusive }: Pick<AdminDeps, 'registry' | 'runExclusive'>,
   { params, body }: AdminRequest<Body>,
-  create: (site: Site, value: Body) => Promise<Reply>,
+  change: (site: Site, value: Body) => Promise<Reply>,
 ): Promise<Reply> {
   return runExclusive(async () => {
     // The site may have been removed while this request waited.
     const site = registry.site(params.site_id ?? '');
     if (site === undefined) return notFound('site');
     if ('problem' in body) return invalid(body.problem);
-    return create(site, body.value);
+    return change(site, body.value);
   });
 }
