@@ -2,10 +2,9 @@ import { importEventIds } from '@weir/domain/access-log/import-event-ids';
 import { normalizeIp } from '@weir/domain/net/ip-address';
 import { cookielessPartitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
-import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AppendRecord } from '@weir/ports/event-log';
 import type { ControlDeps } from '../control-deps.ts';
-import type { AppendHits } from './append-result.ts';
+import { type AppendHits, appendRaw } from './append-result.ts';
 import type { ImportHit } from './import-chunk.ts';
 
 /** Appends hits as raw records of kind `import`, in order. `unknown`: some of the records may be in the log, or may still arrive there. */
@@ -53,7 +52,5 @@ export async function appendHits(
       value: encodeRawRecord(head, JSON.stringify(body)),
     });
   }
-  const outcomes = await deps.eventLog.append(TOPIC_RAW, records);
-  if (outcomes.some(({ status }) => status === 'unknown')) return 'unknown';
-  return outcomes.every(({ status }) => status === 'stored') ? 'stored' : 'refused';
+  return appendRaw(deps.eventLog, records);
 }

@@ -1,9 +1,18 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
+import { TOPIC_RAW } from '@weir/domain/records/topics';
+import type { AppendRecord, EventLog } from '@weir/ports/event-log';
 
 /** If an append has an unknown result, its records can still arrive in the log until this time has passed. */
 export const SETTLE_MS = 5000;
 
 export type AppendHits = 'stored' | 'refused' | 'unknown';
+
+/** Appends raw records, in order. */
+export async function appendRaw(eventLog: EventLog, records: readonly AppendRecord[]): Promise<AppendHits> {
+  const outcomes = await eventLog.append(TOPIC_RAW, records);
+  if (outcomes.some(({ status }) => status === 'unknown')) return 'unknown';
+  return outcomes.every(({ status }) => status === 'stored') ? 'stored' : 'refused';
+}
 
 /**
  * Appends the rows of a dump, except rows that the site already has and rows of erased persons. So a row that is in several dumps is stored once.

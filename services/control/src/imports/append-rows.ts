@@ -2,9 +2,8 @@ import { DUMP_COLUMNS, DUMP_VERSION } from '@weir/domain/dump/dump-format';
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
-import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { EventLog } from '@weir/ports/event-log';
-import type { AppendHits } from './append-result.ts';
+import { type AppendHits, appendRaw } from './append-result.ts';
 
 interface AppendRowsDeps {
   readonly eventLog: EventLog;
@@ -35,7 +34,5 @@ export async function appendRows(
       value: encodeRawRecord(head, JSON.stringify(body)),
     };
   });
-  const outcomes = await eventLog.append(TOPIC_RAW, records);
-  if (outcomes.some(({ status }) => status === 'unknown')) return 'unknown';
-  return outcomes.every(({ status }) => status === 'stored') ? 'stored' : 'refused';
+  return appendRaw(eventLog, records);
 }

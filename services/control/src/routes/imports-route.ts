@@ -43,7 +43,7 @@ export async function beginImport(
       return fullSite(IMPORTS_PER_SITE_MAX, 'imports');
     if (desk === undefined) return busy(NOT_ELECTED);
     const lease = randomId('lease', randomBytes);
-    if (desk.importLeases.take(`${siteId}/${fileDigest}`, lease) === undefined) return busy(HELD);
+    if (desk.importLeases.take(keyOf({ siteId, fileDigest }), lease) === undefined) return busy(HELD);
     const entry = known ?? newEntry(siteId, fileDigest, clock());
     if (known === undefined) await desk.registry.putImport(entry);
     return ok({ ...importView(entry), lease });
@@ -87,7 +87,7 @@ async function finish(
   if (isFinished) return finishImport(deps, siteId, fileDigest, lines);
   const desk = await deps.importDesk();
   if (desk === undefined) return busy(NOT_ELECTED);
-  const key = `${siteId}/${fileDigest}`;
+  const key = keyOf({ siteId, fileDigest });
   const lease = desk.importLeases.extend(key, leaseId);
   if (lease === undefined) return busy(HELD);
   const finished = await desk.run(() => lease.run(() => finishImport({ ...deps, ...desk }, siteId, fileDigest, lines)));
@@ -113,7 +113,7 @@ function entryOf({ registry }: AdminDeps, { site_id: siteId = '', digest = '' }:
   return DIGEST.test(digest) ? registry.import(siteId, digest) : undefined;
 }
 
-function keyOf({ siteId, fileDigest }: ImportLedgerEntry): string {
+function keyOf({ siteId, fileDigest }: Pick<ImportLedgerEntry, 'siteId' | 'fileDigest'>): string {
   return `${siteId}/${fileDigest}`;
 }
 
