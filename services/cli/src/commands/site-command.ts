@@ -174,19 +174,14 @@ export function addSiteCommands(program: Command, context: CommandContext): void
 function changeOf(options: SiteOptions): object {
   const { name, domain, timezone, queryAllow, identitySignature } = options;
   const { limitCollect: collect, limitEvents: events, limitIdentify: identify } = options;
-  const limits = defined({ collect: limitOf(collect), events: limitOf(events), identify: limitOf(identify) });
-  const keep = defined({
-    events: keepOf(options.keepEvents),
-    profiles: keepOf(options.keepProfiles),
-    rollups: keepOf(options.keepRollups),
-  });
+  const { keepEvents, keepProfiles: profiles, keepRollups: rollups } = options;
   return defined({
     name,
     domain,
     timezone,
     query_allow: queryAllow === 'all' ? null : queryAllow,
-    limits: Object.keys(limits).length > 0 ? limits : undefined,
-    keep: Object.keys(keep).length > 0 ? keep : undefined,
+    limits: changesOf({ collect, events, identify }),
+    keep: changesOf({ events: keepEvents, profiles, rollups }),
     identity_verification: identitySignature === undefined ? undefined : { required: identitySignature === 'required' },
   });
 }
@@ -195,9 +190,13 @@ function defined(values: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Translates `default` to null, which the admin API expects. An option of the command line cannot be null. */
-function limitOf(limit: number | 'default' | undefined): number | null | undefined {
-  return limit === 'default' ? null : limit;
+/**
+ * Returns the values that are defined. Translates `default` to null, which the admin API expects: an option of the command line cannot be null.
+ * Undefined if no value is defined.
+ */
+function changesOf(values: Readonly<Record<string, number | string | undefined>>): object | undefined {
+  const sent = Object.entries(defined(values)).map(([name, value]) => [name, value === 'default' ? null : value]);
+  return sent.length === 0 ? undefined : Object.fromEntries(sent);
 }
 
 function readLimit(text: string): number | 'default' {
@@ -208,10 +207,6 @@ function readLimit(text: string): number | 'default' {
 
 function isLimited(time: string | undefined): boolean {
   return time !== undefined && time !== 'forever';
-}
-
-function keepOf(time: string | undefined): string | null | undefined {
-  return time === 'default' ? null : time;
 }
 
 function readKeep(text: string): string {
