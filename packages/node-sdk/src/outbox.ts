@@ -19,6 +19,8 @@ export interface OutboxDeps {
   readonly concurrency: number;
   readonly random: () => number;
   readonly onError: (undelivered: Undelivered) => void;
+  /** Receives the number of calls that `close` could not send and that no store keeps, and why the last attempt failed (if it did). */
+  readonly onUnsent?: ((calls: number, failure: string | undefined) => void) | undefined;
 }
 
 export interface Outbox {
@@ -42,7 +44,7 @@ const PAUSE_MAX_MS = 3_600_000;
 
 /** A bounded queue with bounded concurrency. An identify is sent alone: after all calls before it, and before all calls after it. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { post, store, random } = deps;
+  const { store, random } = deps;
   const waiting: QueuedCall[] = [...(store?.load() ?? [])];
   const sleepers = new Set<() => void>();
   let closed = false;
@@ -54,10 +56,18 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let accepted = 0;
   for (const call of waiting) open.set(call, 0);
   const sending = new Set<Promise<void>>();
+  /** Why the last attempt failed, if it did. */
+  let failure: string | undefined;
   let underWay = 0;
   let callsUnderWay = 0;
   let identifying = false;
   let scheduled = false;
+
+  const post: Post = async (path, body) => {
+    const attempt = await deps.post(path, body);
+    failure = attempt.outcome === 'retry' ? attempt.reason : undefined;
+    return attempt;
+  };
 
   /** Errors of the caller's `onError` are logged and do not stop the outbox. */
   async function report(undelivered: Undelivered): Promise<void> {
@@ -184,6 +194,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     // Running attempts end within their timeout, and the store still records their results.
     await Promise.allSettled(sending);
     store?.close();
+    // A store keeps the calls for the next run. Without a store they are lost.
+    if (!store && waiting.length > 0) deps.onUnsent?.(waiting.length, failure);
     return waiting.length;
   }
 

@@ -48,7 +48,7 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
       });
       text = await response.text();
     } catch (error) {
-      return { outcome: 'retry', reason: error instanceof Error ? error.message : String(error) };
+      return { outcome: 'retry', reason: reasonOf(error) };
     }
     const { status } = response;
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -65,6 +65,13 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
       ? { outcome: 'done', json, ...after }
       : { outcome: 'retry', reason: 'not an answer of Weir' };
   };
+}
+
+/** `fetch` of Node reports only "fetch failed". Its cause has the reason: a message or, if several addresses were tried, only a code. */
+function reasonOf(error: unknown): string {
+  const { cause = error } = (error ?? {}) as { readonly cause?: unknown };
+  const { message, code } = (cause ?? {}) as { readonly message?: string; readonly code?: string };
+  return message || code || String(cause);
 }
 
 /** The origin and the path prefix of a URL, without trailing slashes. */

@@ -14,7 +14,8 @@ export interface WeirOptions {
    * Receives each undelivered call. Either Weir refused the call, or the client did not accept it: its `value` is NaN or infinite, JSON cannot
    * contain one of its values (the `body` is then empty), the client is closed, its queue is full, or its store failed. If the store cannot
    * remove the calls of a finished request, `onError` receives one of these calls, although they may be delivered. Errors that `onError` throws are
-   * logged. Default: writes a line to stderr.
+   * logged. It does not receive the calls that are unsent when `close` ends: `close` resolves with their number. Default: writes a line to stderr,
+   * and a line with the number of calls that `close` could not send.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
@@ -30,6 +31,11 @@ export interface WeirOptions {
   readonly fetch?: typeof fetch;
   readonly clock?: () => number;
   readonly random?: () => number;
+}
+
+function logUnsent(calls: number, failure: string | undefined): void {
+  const why = failure === undefined ? '' : `; the last attempt failed: ${failure}`;
+  console.error(`weir: the client was closed before it could send ${calls === 1 ? 'a call' : `${calls} calls`}${why}`);
 }
 
 /**
@@ -55,6 +61,7 @@ export class Weir {
       concurrency: options.concurrency ?? 8,
       random: options.random ?? Math.random,
       onError: options.onError ?? ((undelivered) => console.error(`weir: ${undelivered.reason}`)),
+      onUnsent: options.onError ? undefined : logUnsent,
     });
   }
 

@@ -4,6 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Undelivered } from '../src/event.ts';
 import { openQueueFile } from '../src/queue-file.ts';
 import { Weir } from '../src/weir.ts';
 
@@ -58,6 +59,32 @@ describe('close and flush always end', () => {
     await weir.flush(300);
     expect(requests).toBe(1);
     expect(await weir.close(1)).toBe(1);
+  });
+
+  test('close logs the number of lost calls and the last failure, but not with a store or an onError', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-close-'));
+    const logged = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const undelivered: Undelivered[] = [];
+    const onError = (one: Undelivered): void => void undelivered.push(one);
+    const refused = new Error('connect ECONNREFUSED 127.0.0.1:9');
+    const several = Object.assign(new AggregateError([refused]), { code: 'ECONNREFUSED' });
+    const unsent = async (cause: Error, options: object): Promise<void> => {
+      const failing: typeof fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
+      const weir = new Weir({ url, apiKey: 'k', fetch: failing, ...options });
+      weir.track('unsent');
+      weir.identify('v', 'u');
+      expect(await weir.close(50)).toBe(2);
+    };
+    await unsent(refused, {});
+    await unsent(several, {});
+    await unsent(refused, { onError });
+    await unsent(refused, { store: openQueueFile(join(folder, 'queue')) });
+    const lines = logged.mock.calls.map(([line]) => String(line));
+    logged.mockRestore();
+    const start = 'weir: the client was closed before it could send 2 calls; the last attempt failed: ';
+    expect(lines).toEqual([`${start}connect ECONNREFUSED 127.0.0.1:9`, `${start}ECONNREFUSED`]);
+    expect(undelivered).toEqual([]);
+    rmSync(folder, { recursive: true });
   });
 
   test('close can wait without a limit', async () => {
