@@ -45,6 +45,7 @@ beforeAll(async () => {
   await append('shop', 'event', { name: 'paid', user_id: 'u_ada', value: '49.90', properties: { currency: 'EUR' } });
   await pageview('v2', 's2', '/bob');
   await pageview('v3', 's3', '/anonymous');
+  await append('shop', 'event', { name: 'paid', user_id: 'u_new', value: '5', properties: { currency: 'EUR' } });
   await append('other', 'identify', { visitor_id: 'v1', user_id: 'u_ada', email: 'ada@other.example' });
   await append('other', 'event', { name: 'elsewhere', user_id: 'u_ada' });
   await eventually('all are stored', async () => {
@@ -136,6 +137,13 @@ test('the timeline of a visitor that is no user, and of unknown persons', async 
   expect((await timeline({ visitor_id: 'v1' })).body.data.profile.user_id).toBe('u_ada');
   const unknown = { profile: null, events: [], sessions: [], payments: [], limit: 50, page: 1, has_more: false };
   expect((await timeline({ user_id: 'none' })).body.data).toEqual(unknown);
+});
+
+test('the timeline of a user who was never identified has the events and payments with this user ID', async () => {
+  const { profile, events, payments } = (await timeline({ user_id: 'u_new' })).body.data;
+  expect(profile).toBe(null);
+  expect(events).toMatchObject([{ event_name: 'paid', user_id: 'u_new' }]);
+  expect(payments).toMatchObject([{ event_name: 'paid', amount: '5' }]);
 });
 
 test('the events have pages', async () => {

@@ -68,21 +68,24 @@ FROM sessions WHERE site_id = {site:String} AND session_id IN {sessions:Array(St
 
 /** Selects the last payments of a person (docs/people-and-money.md). */
 export function paymentsStatement(siteId: string, person: PersonId): Statement {
-  const isPayer = 'userId' in person ? 'profile_id = {profile:String}' : 'visitor_key = {visitor:String}';
+  const isPayer =
+    'userId' in person
+      ? `profile_id = {profile:String} OR profile_id = '' AND user_id = {user:String}`
+      : 'visitor_key = {visitor:String}';
   return {
     sql: `SELECT event_id, event_name, ${iso('timestamp')}, currency, amount_text AS amount
-FROM payments_owned WHERE site_id = {site:String} AND ${isPayer} ORDER BY timestamp DESC, event_id LIMIT ${PAYMENTS_MAX}`,
+FROM payments_owned WHERE site_id = {site:String} AND (${isPayer}) ORDER BY timestamp DESC, event_id LIMIT ${PAYMENTS_MAX}`,
     params: paramsOf(siteId, person),
   };
 }
 
 /**
  * Returns a condition for the events of a person. ClickHouse computes the column `profile_id` for each row, which is expensive. So a second
- * condition, on stored columns, first selects a few rows.
+ * condition, on stored columns, first selects a few rows. If the user was never identified, its events have no profile of their own.
  */
 function ownEvents(person: PersonId): string {
   if ('visitorId' in person) return 'visitor_id = {visitor:String}';
-  return `profile_id = {profile:String} AND (user_id = {user:String} OR visitor_id IN
+  return `(user_id = {user:String} OR profile_id = {profile:String}) AND (user_id = {user:String} OR visitor_id IN
 (SELECT arrayJoin(visitor_ids) FROM profiles WHERE site_id = {site:String} AND profile_id = {profile:String}))`;
 }
 
