@@ -1,6 +1,6 @@
 import { type EventFields, type IdentityFields, type QueuedCall, toEventBody, type Undelivered } from './event.ts';
 import { createOutbox, type Outbox, type OutboxStore } from './outbox.ts';
-import { createTransport } from './transport.ts';
+import { createTransport, type Post } from './transport.ts';
 
 export interface WeirOptions {
   /**
@@ -14,8 +14,8 @@ export interface WeirOptions {
    * Receives each undelivered call. Either Weir refused the call, or the client did not accept it: its `value` is NaN or infinite, JSON cannot
    * contain one of its values (the `body` is then empty), the client is closed, its queue is full, or its store failed. If the store cannot
    * remove the calls of a finished request, `onError` receives one of these calls, although they may be delivered. Errors that `onError` throws are
-   * logged. It does not receive the calls that are unsent when `close` ends: `close` resolves with their number. Default: writes a line to stderr,
-   * and a line with the number of calls that `close` could not send.
+   * logged. It does not receive the calls that are unsent when `close` ends: `close` resolves with their number. Default: writes a line to stderr.
+   * Without `onError`, the client also logs the reason of its first retry, and the number of calls that `close` could not send.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
@@ -38,6 +38,19 @@ function logUnsent(calls: number, failure: string | undefined): void {
   console.error(`weir: the client was closed before it could send ${calls === 1 ? 'a call' : `${calls} calls`}${why}`);
 }
 
+/** Writes the reason of the first retry to stderr, so that a wrong address does not stay unnoticed until the queue is full. */
+function loggingFirstRetry(post: Post): Post {
+  let isLogged = false;
+  return async (path, body) => {
+    const attempt = await post(path, body);
+    if (attempt.outcome === 'retry' && !isLogged) {
+      isLogged = true;
+      console.error(`weir: a request failed and will be tried again: ${attempt.reason}`);
+    }
+    return attempt;
+  };
+}
+
 /**
  * The server client. Calls return at once and are sent in the background, with retries. Weir stores an event only once if the client sends it
  * again within 24 hours.
@@ -48,13 +61,14 @@ export class Weir {
 
   constructor(options: WeirOptions) {
     this.#clock = options.clock ?? Date.now;
+    const post = createTransport({
+      url: options.url,
+      apiKey: options.apiKey,
+      timeoutMs: options.timeoutMs ?? 10_000,
+      fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
+    });
     this.#outbox = createOutbox({
-      post: createTransport({
-        url: options.url,
-        apiKey: options.apiKey,
-        timeoutMs: options.timeoutMs ?? 10_000,
-        fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
-      }),
+      post: options.onError ? post : loggingFirstRetry(post),
       store: options.store,
       batch: options.batch ?? false,
       callsMax: options.queueCallsMax ?? 10_000,

@@ -61,7 +61,7 @@ describe('close and flush always end', () => {
     expect(await weir.close(1)).toBe(1);
   });
 
-  test('close logs the number of lost calls and the last failure, but not with a store or an onError', async () => {
+  test('logs the first retry, and the lost calls at close with the last failure. With an onError, the client logs nothing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-close-'));
     const logged = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const undelivered: Undelivered[] = [];
@@ -82,7 +82,15 @@ describe('close and flush always end', () => {
     const lines = logged.mock.calls.map(([line]) => String(line));
     logged.mockRestore();
     const start = 'weir: the client was closed before it could send 2 calls; the last attempt failed: ';
-    expect(lines).toEqual([`${start}connect ECONNREFUSED 127.0.0.1:9`, `${start}ECONNREFUSED`]);
+    const retry = 'weir: a request failed and will be tried again: ';
+    expect(lines).toEqual([
+      `${retry}connect ECONNREFUSED 127.0.0.1:9`,
+      `${start}connect ECONNREFUSED 127.0.0.1:9`,
+      `${retry}ECONNREFUSED`,
+      `${start}ECONNREFUSED`,
+      // With a store, `close` loses no calls.
+      `${retry}connect ECONNREFUSED 127.0.0.1:9`,
+    ]);
     expect(undelivered).toEqual([]);
     rmSync(folder, { recursive: true });
   });
