@@ -120,18 +120,27 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
         for (const command of setup) await session.queryAsync(command);
         // Uses APPEND, because the pipe already exists. Does not use `queryStream` of chdb: it formats each block on its own, so a Parquet
         // answer would be several files.
-        await session.queryAsync(`${statement}\nINTO OUTFILE '${path}' APPEND FORMAT ${format}`, { format: 'Null' });
+        await session.queryAsync(`${statement}\n${intoFile(path)} APPEND FORMAT ${format}`, { format: 'Null' });
       } finally {
         session.close();
       }
     },
     cancel: (name) => kill(`startsWith(query, '${markOf(name)}')`),
-    cancelWriteTo: (path) => kill(`position(query, 'INTO OUTFILE ''${path}''') > 0`),
+    cancelWriteTo: (path) => kill(`position(query, ${literal(intoFile(path))}) > 0`),
     async close() {
       root.close();
       await drainPending();
     },
   };
+}
+
+/** The end of a statement whose answer is written to a file. The path contains the data folder, whose name can have an apostrophe. */
+function intoFile(path: string): string {
+  return `INTO OUTFILE ${literal(path)}`;
+}
+
+function literal(text: string): string {
+  return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }
 
 /** The comment at the beginning of a statement, by which `cancel` finds it. */

@@ -14,7 +14,8 @@ const logger = { info: () => undefined, warn: () => undefined };
 
 let dataDir: string;
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'weir-embedded-'));
+  // The name has an apostrophe, because SQL statements contain paths of this folder.
+  dataDir = mkdtempSync(join(tmpdir(), "weir-embedded-o'brien-"));
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
@@ -223,9 +224,9 @@ describe('when the engine cannot start', () => {
 
   it('the error contains the reason of the last exit, not of an earlier one', async () => {
     const entry = join(dataDir, 'server.mjs');
-    const said = join(dataDir, 'said');
-    const first = `writeFileSync('${said}', ''); process.send({ type: 'failed', message: 'an earlier one' });`;
-    const program = `import { existsSync, writeFileSync } from 'node:fs'; if (!existsSync('${said}')) { ${first} }`;
+    const said = JSON.stringify(join(dataDir, 'said'));
+    const first = `writeFileSync(${said}, ''); process.send({ type: 'failed', message: 'an earlier one' });`;
+    const program = `import { existsSync, writeFileSync } from 'node:fs'; if (!existsSync(${said})) { ${first} }`;
     writeFileSync(entry, `${program} process.exitCode = 7; process.disconnect();`);
     await expect(startEmbeddedClickhouse({ dataDir, entry, logger })).rejects.toThrow('it ended with code 7');
   });
