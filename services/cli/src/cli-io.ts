@@ -9,7 +9,7 @@ export interface CliIo {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly clock: () => number;
   /**
-   * For commands that can be interrupted. After this call, the first Ctrl-C aborts the returned signal instead of ending the
+   * For commands that can be interrupted. After this call, the first Ctrl-C or SIGTERM aborts the returned signal instead of ending the
    * process.
    */
   interruption(): AbortSignal;

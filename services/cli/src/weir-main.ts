@@ -15,7 +15,8 @@ runCli(process.argv.slice(2), {
   clock: Date.now,
   interruption() {
     const controller = new AbortController();
-    process.once('SIGINT', () => controller.abort());
+    // `timeout` and service managers send SIGTERM.
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
     return controller.signal;
   },
 }).then(

@@ -19,27 +19,30 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const spooled = (): string[] => readdirSync(folder).filter((name) => name.startsWith('weir-import-'));
 
-test('Ctrl-C while a pipe is read leaves no copy of the log behind', async () => {
-  const weir = spawn(process.execPath, ['--import', 'tsx', MAIN, 'import', '-', '--site', 'shop'], {
-    env: { ...process.env, TMPDIR: folder, WEIR_ADMIN_TOKEN: 'never-sent' },
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
-  let said = '';
-  weir.stderr.on('data', (bytes) => {
-    said += String(bytes);
-  });
-  const ended = once(weir, 'close');
-  try {
-    weir.stdin.write('192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1 "-" "-"\n');
-    await eventually('the copy is there', () => spooled().length === 1);
-    weir.kill('SIGINT');
-    expect(await ended).toEqual([130, null]);
-    expect(said).toBe('weir: interrupted before anything was imported\n');
-    expect(spooled()).toEqual([]);
-  } finally {
-    weir.kill('SIGKILL');
-  }
-});
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s while a pipe is read leaves no copy of the log behind',
+  async (signal) => {
+    const weir = spawn(process.execPath, ['--import', 'tsx', MAIN, 'import', '-', '--site', 'shop'], {
+      env: { ...process.env, TMPDIR: folder, WEIR_ADMIN_TOKEN: 'never-sent' },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    let said = '';
+    weir.stderr.on('data', (bytes) => {
+      said += String(bytes);
+    });
+    const ended = once(weir, 'close');
+    try {
+      weir.stdin.write('192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1 "-" "-"\n');
+      await eventually('the copy is there', () => spooled().length === 1);
+      weir.kill(signal);
+      expect(await ended).toEqual([130, null]);
+      expect(said).toBe('weir: interrupted before anything was imported\n');
+      expect(spooled()).toEqual([]);
+    } finally {
+      weir.kill('SIGKILL');
+    }
+  },
+);
 
 test.each([
   ['plain', Buffer.from('192.0.2.1 - a line\n'.repeat(50_000))],
