@@ -37,7 +37,7 @@ export interface SpaceReading {
 interface Stats {
   readonly pageSize: number;
   readonly lastPageNumber: number;
-  readonly free: { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
+  readonly free: { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number; entryCount: number };
 }
 
 const MIB = 1024 * 1024;
@@ -53,6 +53,11 @@ const PAGES_PER_KEY = 3;
 export function isCutShort(path: string, env: RootDatabase): boolean {
   const { lastPageNumber, pageSize } = env.getStats() as Stats;
   return statSync(path).size < (lastPageNumber + 1) * pageSize;
+}
+
+/** True if the environment has no list of free pages that it can use again. */
+export function isFreeListEmpty(env: RootDatabase): boolean {
+  return (env.getStats() as Stats).free.entryCount === 0;
 }
 
 export async function openFileSpace(path: string, env: RootDatabase, disk: DiskSpace | undefined): Promise<FileSpace> {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +78,12 @@ describe('the LMDB state store', () => {
         true,
       ]);
     }
+  });
+
+  test('after an erasure and a restart, a large transaction does not crash the process', () => {
+    const program = require.resolve('./lmdb-write-after-erasure.ts');
+    const { status, signal, stdout } = spawnSync(process.execPath, ['--import', 'tsx', program, folder]);
+    expect({ status, signal, stdout: String(stdout) }).toEqual({ status: 0, signal: null, stdout: '2\n' });
   });
 
   async function appliedTo(): Promise<number> {
