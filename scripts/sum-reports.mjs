@@ -1,13 +1,17 @@
 // Usage: node scripts/sum-reports.mjs REPORT.json … Reads reports of Jest. Prints the messages of the failed tests, the suites that took
 // longest, the names of the skipped and the failed tests, and one line with the counts. The exit code is 1 if a test failed or was skipped, or if a
-// report has no passed test. Run the tests with CI=true, which installs everything that they need, so that none is skipped.
-import { readFileSync } from 'node:fs';
+// report is missing or has no passed test. Run the tests with CI=true, which installs everything that they need, so that none is skipped.
+import { existsSync, readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
 const LINES_OF_EACH = 14;
 const LONGEST = 20;
 
-const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));
+const files = process.argv.slice(2);
+// A run that was ended by its time limit has no report.
+const missing = files.filter((file) => !existsSync(file));
+for (const file of missing) console.log(`failed: there is no report ${file}`);
+const reports = files.filter((file) => existsSync(file)).map((file) => JSON.parse(readFileSync(file, 'utf8')));
 const sum = (...names) => reports.flatMap((report) => names.map((name) => report[name])).reduce((a, b) => a + b, 0);
 
 const suites = reports.flatMap(({ testResults }) => testResults);
@@ -37,6 +41,6 @@ for (const suite of suites) {
   }
 }
 
-const failed = sum('numFailedTests', 'numRuntimeErrorTestSuites');
+const failed = missing.length + sum('numFailedTests', 'numRuntimeErrorTestSuites');
 console.log(`${sum('numPassedTests')} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(failed > 0 || skipped > 0 || reports.some(({ numPassedTests }) => numPassedTests === 0) ? 1 : 0);
