@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { open } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { forgetAllocation } from './lmdb-allocate-files.ts';
+import { isFreeListEmpty } from './lmdb-file-space.ts';
 
 /** The name of an empty file. It exists while free pages of `data.mdb` can contain erased rows. */
 const ERASED = 'erased';
@@ -20,19 +21,34 @@ export function markErased(folder: string): void {
 export async function compactErased(folder: string): Promise<void> {
   const [data, copy] = [join(folder, 'data.mdb'), join(folder, COPY)];
   rmSync(copy, { recursive: true, force: true });
-  if (!existsSync(join(folder, ERASED)) || !existsSync(data)) return;
+  if (!existsSync(data)) return;
+  // The list of free pages is empty only in a file that an earlier version has compacted: see `fillFreeList`.
+  if (!existsSync(join(folder, ERASED)) && !(await withEnvironment(folder, isFreeListEmpty))) return;
   // Makes no copy if it could fill the disk: lmdb corrupts the heap if the disk is full during a write (lmdb-file-space.ts).
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < 2 * statSync(data).size) return;
   mkdirSync(copy);
-  const env = open({ path: folder, maxDbs: 8 });
-  try {
-    await env.backup(copy, true);
-  } finally {
-    await env.close();
-  }
+  await withEnvironment(folder, (env) => env.backup(copy, true));
+  await withEnvironment(copy, fillFreeList);
   renameSync(join(copy, 'data.mdb'), data);
   rmSync(copy, { recursive: true });
   forgetAllocation(folder);
-  rmSync(join(folder, ERASED));
+  rmSync(join(folder, ERASED), { force: true });
+}
+
+async function withEnvironment<T>(path: string, work: (env: RootDatabase) => T | Promise<T>): Promise<T> {
+  const env = open({ path, maxDbs: 8 });
+  try {
+    return await work(env);
+  } finally {
+    await env.close();
+  }
+}
+
+/**
+ * lmdb 3.5.6 crashes if its list of free pages is empty, as in a compacted file, and a transaction frees more pages than one page can list (507).
+ * This small transaction frees a page, so that the list is no longer empty.
+ */
+async function fillFreeList(env: RootDatabase): Promise<void> {
+  await env.openDB<number, string>({ name: 'compacted' }).put('at', Date.now());
 }

@@ -7,7 +7,7 @@ import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store'
 import { open, type RootDatabase } from 'lmdb';
 import { allocateFiles } from '../lmdb-allocate-files.ts';
 import { compactErased, markErased } from '../lmdb-compact.ts';
-import { isCutShort, isFreeListEmpty, openFileSpace } from '../lmdb-file-space.ts';
+import { isCutShort, openFileSpace } from '../lmdb-file-space.ts';
 import { isTrusted, markClosed, markOpened, markOpening, wipe } from '../lmdb-power-loss.ts';
 import { createWriteQueue, submitWrite } from '../lmdb-write-queue.ts';
 import { type ExpiringRows, removeRows, startSweep } from './lmdb-expiring-rows.ts';
@@ -51,12 +51,6 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
   const applied = env.openDB<number, string>({ name: 'applied' });
   const fileSpace = await openFileSpace(join(folder, 'data.mdb'), env, config.disk);
   const writes = createWriteQueue(env, fileSpace, clock);
-  const opened = env.openDB<number, string>({ name: 'opened' });
-  // lmdb 3.5.6 crashes if its list of free pages is empty, as in a compacted file, and a transaction frees more pages than one page can list (507).
-  // This small transaction frees a page, so that the list is no longer empty.
-  if (isFreeListEmpty(env)) {
-    await submitWrite(writes, 'state_store_unavailable', () => opened.put('at', clock()));
-  }
   const claims = createKeyClaims(confirmed, writes, clock, config.pendingClaimsMax ?? PENDING_CLAIMS_MAX);
   const { firstSeenKeptMs = FIRST_SEEN_KEPT_MS, oldestUnreadAt = async () => Number.POSITIVE_INFINITY } = config;
   const firstSeenKeys = createFirstSeenKeys(held, writes, clock, firstSeenKeptMs);
