@@ -15,8 +15,13 @@ runCli(process.argv.slice(2), {
   clock: Date.now,
   interruption() {
     const controller = new AbortController();
-    // `timeout` and service managers send SIGTERM.
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
+    // `timeout` and service managers send SIGTERM. A second signal of either kind ends the process.
+    const signals = ['SIGINT', 'SIGTERM'];
+    const abort = (): void => {
+      for (const signal of signals) process.off(signal, abort);
+      controller.abort();
+    };
+    for (const signal of signals) process.on(signal, abort);
     return controller.signal;
   },
 }).then(

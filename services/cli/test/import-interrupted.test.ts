@@ -20,6 +20,8 @@ const text = '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1 
 let posted: string[] = [];
 /** Called at each call to the admin API. */
 let onCall: (call: string) => void = () => undefined;
+/** The answer to a call to the admin API. Undefined: the call succeeds. */
+let refusal: ((call: string) => string | undefined) | undefined;
 let server: Server;
 let env: Record<string, string>;
 
@@ -30,6 +32,11 @@ beforeAll(async () => {
     const call = `${req.method} ${req.url?.split('/').at(-1)}`;
     onCall(call);
     if (req.method === 'POST') posted.push(call);
+    const refused = refusal?.(call);
+    if (refused !== undefined) {
+      res.writeHead(409, { 'Retry-After': '5' }).end(JSON.stringify({ status: 'error', error: { message: refused } }));
+      return;
+    }
     const ledger = { lines_done: LINES - 1, hits_appended: 0, finished: false, lease: 'lease' };
     const data = req.method === 'POST' ? ledger : { domain: 'example.com', timezone: 'UTC' };
     res.end(JSON.stringify({ status: 'success', data }));
@@ -47,6 +54,7 @@ let interruption: AbortController;
 beforeEach(() => {
   interruption = new AbortController();
   posted = [];
+  refusal = undefined;
   // TMPDIR would have no effect: in Jest, process.env is a copy that `tmpdir` does not read.
   jest.spyOn(os, 'tmpdir').mockReturnValue(temporary);
   mkdirSync(temporary, { recursive: true });
@@ -76,6 +84,21 @@ test.each(['file', 'pipe'])('Ctrl-C while a %s is scanned: nothing is sent, and 
   expect(posted).toEqual([]);
   expect(copies).toBe(kind === 'pipe' ? 1 : 0);
   expect(readdirSync(temporary)).toEqual([]);
+});
+
+test.each(['imports', 'finish'])('Ctrl-C while the call %s is repeated', async (step) => {
+  const file = join(folder, 'access.log');
+  writeFileSync(file, text);
+  onCall = (call) => {
+    if (call === `POST ${step}`) setTimeout(() => interruption.abort(), 0);
+  };
+  refusal = (call) => (call === `POST ${step}` ? 'another import of this file is running' : undefined);
+  const { exitCode, err } = await run(file);
+  const where = step === 'imports' ? 'before a line was sent' : `after line ${LINES - 1}`;
+  expect([exitCode, err]).toEqual([
+    130,
+    expect.stringContaining(`weir: interrupted ${where}: run the same command again`),
+  ]);
 });
 
 test('Ctrl-C while the lines of an earlier run are skipped: the lease is released, and no chunk is sent', async () => {

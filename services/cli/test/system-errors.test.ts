@@ -75,3 +75,10 @@ test('an error of the operating system has a message of one line', async () => {
     err: expect.stringMatching(/^weir: ENOTDIR: .*\n$/),
   });
 });
+
+test('the restore of a place without a backup does not ask for a list of erasures', async () => {
+  expect(await cli(['backup', 'restore', folder, join(folder, 'restored')], { env: {} })).toMatchObject({
+    exitCode: 1,
+    err: `weir: there is no backup in ${folder}\n`,
+  });
+});

@@ -56,6 +56,10 @@ test('a swap waits for ClickHouse for at most a minute after the writers paused'
   failsWith = 'analytics_unavailable';
   await swap();
   await eventually('another attempt', async () => failures > 1);
+  for (const wish of ['swap', 'undo']) {
+    const { status, body } = await weir.call('POST', `/replays/current/${wish}`);
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining('the tables are being exchanged')]);
+  }
   failsWith = undefined;
   await swapped();
   await weir.drop();

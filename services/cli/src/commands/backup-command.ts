@@ -128,8 +128,11 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       const named = erased === undefined ? undefined : readList(erased);
       const [restored, lists] = await withObjects(objectsUrl(place), io.env, async (objects) => {
         const listed = await readErasedList(objects);
-        if (listed === undefined && named === undefined && nothingErased !== true)
+        if (listed === undefined && named === undefined && nothingErased !== true) {
+          // The list is missing also if the name of the place is wrong.
+          if ((await listSnapshots(objects)).length === 0) throw new CliError(`there is no backup in ${place}`);
           throw new CliError(NO_LIST, EXIT.usage);
+        }
         const found = [listed, named].filter((list) => list !== undefined);
         const finish = async (part: string, { id: made }: Snapshot): Promise<number> => {
           await dropWriterCommits(part);

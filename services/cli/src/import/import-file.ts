@@ -73,7 +73,11 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
   // The call is retried for two reasons. If an import of this file was killed, its lease (the sole right to import this file) expires only after
   // 10 s. And while the processes of Weir elect the one that accepts imports, Weir can refuse the call after 20 s.
-  const ledger = await patientCall(start, io.clock, sayWaiting, interrupted);
+  const ledger = await patientCall(start, io.clock, sayWaiting, interrupted).catch((error: unknown) => {
+    throw interrupted.aborted
+      ? new CliError('interrupted before a line was sent: run the same command again', EXIT.interrupted)
+      : error;
+  });
   const importPath = (step: string) => sitePath(siteId, 'imports', digest, step);
   const counts = newLineCounts();
 
@@ -112,10 +116,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
       progress.stop();
       if (interrupted.aborted) await release();
     }
-    if (interrupted.aborted) {
-      const line = after === ledger ? '' : ` after line ${after.lines_done}`;
-      throw new CliError(`interrupted${line}: run the same command again to continue there`, EXIT.interrupted);
-    }
+    if (interrupted.aborted) throw stopped(after === ledger ? '' : ` after line ${after.lines_done}`);
     if (counts.bad > BAD_LINES_SHOWN) io.stderr.write(`and ${counts.bad - BAD_LINES_SHOWN} more bad lines\n`);
   }
   const finish = { lease: ledger.lease ?? 'none', lines };
@@ -124,7 +125,9 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
     io.clock,
     sayWaiting,
     interrupted,
-  );
+  ).catch((error: unknown) => {
+    throw interrupted.aborted ? stopped(` after line ${after.lines_done}`) : error;
+  });
   const appended = after.hits_appended - ledger.hits_appended;
   return {
     site_id: siteId,
@@ -156,6 +159,10 @@ async function formatOf(io: CliIo, options: ImportFileOptions, timezone: string)
   const detected = dumped === undefined ? await detectLogFormat(log) : 'weir';
   if (detected !== undefined) io.stderr.write(`detected format: ${detected}\n`);
   return detected;
+}
+
+function stopped(where: string): CliError {
+  return new CliError(`interrupted${where}: run the same command again to continue there`, EXIT.interrupted);
 }
 
 /** Sends the chunks in order. While one chunk is sent, the next one is read. */

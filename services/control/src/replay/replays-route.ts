@@ -94,6 +94,7 @@ export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promi
 export function swapReplay(deps: AdminDeps): Promise<Reply> {
   return wish(deps, 'swap', ({ state }) => {
     if (state?.phase === 'swapped' || state?.phase === 'undone') return 'the tables were exchanged already';
+    if (state?.phase === 'swap') return SWAPPING;
     return state?.phase === 'follow' ? undefined : NOT_YET;
   });
 }
@@ -101,6 +102,7 @@ export function swapReplay(deps: AdminDeps): Promise<Reply> {
 /** Asks the leader to exchange the tables back. */
 export function undoReplay(deps: AdminDeps): Promise<Reply> {
   return wish(deps, 'undo', ({ state }) => {
+    if (state?.phase === 'swap') return SWAPPING;
     if (state?.phase !== 'swapped' || state.swapped === undefined) return 'there is no swap to undo';
     if (deps.registry.expiry() !== undefined) return EXPIRING;
     const { rebuilds = [] } = state.swapped;
