@@ -69,7 +69,7 @@ export function createTransport({ url, apiKey, timeoutMs, fetch }: TransportOpti
 
 /** `fetch` of Node reports only "fetch failed". Its cause has the reason: a message or, if several addresses were tried, only a code. */
 function reasonOf(error: unknown): string {
-  const { cause = error } = (error ?? {}) as { readonly cause?: unknown };
+  const cause = (error as { readonly cause?: unknown } | null)?.cause ?? error;
   const { message, code } = (cause ?? {}) as { readonly message?: string; readonly code?: string };
   return message || code || String(cause);
 }

@@ -15,7 +15,7 @@ export interface WeirOptions {
    * contain one of its values (the `body` is then empty), the client is closed, its queue is full, or its store failed. If the store cannot
    * remove the calls of a finished request, `onError` receives one of these calls, although they may be delivered. Errors that `onError` throws are
    * logged. It does not receive the calls that are unsent when `close` ends: `close` resolves with their number. Default: writes a line to stderr.
-   * Without `onError`, the client also logs the reason of its first retry, and the number of calls that `close` could not send.
+   * Without `onError`, the client also logs the reason of its first retry and, without `store`, the number of calls that `close` could not send.
    */
   readonly onError?: (undelivered: Undelivered) => void;
   /** Stores unsent calls, so that they survive a restart: `openQueueFile(path)` of @weir/node-sdk/queue-file. */
@@ -45,7 +45,7 @@ function loggingFirstRetry(post: Post): Post {
     const attempt = await post(path, body);
     if (attempt.outcome === 'retry' && !isLogged) {
       isLogged = true;
-      console.error(`weir: a request failed and will be tried again: ${attempt.reason}`);
+      console.error(`weir: a request failed, and the client repeats it until it is closed: ${attempt.reason}`);
     }
     return attempt;
   };

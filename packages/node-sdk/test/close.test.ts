@@ -82,7 +82,7 @@ describe('close and flush always end', () => {
     const lines = logged.mock.calls.map(([line]) => String(line));
     logged.mockRestore();
     const start = 'weir: the client was closed before it could send 2 calls; the last attempt failed: ';
-    const retry = 'weir: a request failed and will be tried again: ';
+    const retry = 'weir: a request failed, and the client repeats it until it is closed: ';
     expect(lines).toEqual([
       `${retry}connect ECONNREFUSED 127.0.0.1:9`,
       `${start}connect ECONNREFUSED 127.0.0.1:9`,

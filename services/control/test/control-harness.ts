@@ -139,7 +139,7 @@ export async function openControlHarness(
       }),
     );
   let replayer = lead();
-  const topicRetention = { rawRetentionMs: 72 * 3_600_000, enrichedRetentionMs: replayRetentionMs };
+  const topics = { rawRetentionMs: 72 * 3_600_000, enrichedRetentionMs: 30 * 24 * 3_600_000 };
 
   const rateLimiter = createMemoryRateLimiter({ clock });
   const makeControl = (importTerm: ControlDeps['importTerm'] = async () => SOLE_TERM) =>
@@ -166,7 +166,7 @@ export async function openControlHarness(
       ],
       findClientIp: createFindClientIp(PROXIES),
       proxies: PROXIES,
-      retention: topicRetention,
+      retention: { ...topics, enrichedRetentionMs: replayRetentionMs },
       keep: KEEP_FOREVER,
       locate: async (ip) => ({ place: geo.lookup(ip), data: geo.version, problem: geo.problem }),
       judgeBot: (userAgent) => judgeBot(userAgent, undefined).name,
@@ -188,7 +188,7 @@ export async function openControlHarness(
     workerId: 'harness',
     detachedUntil: engine.detachedUntil,
   };
-  const own = { topics: topicRetention, metrics: createErasureMetrics(metrics) };
+  const own = { topics, metrics: createErasureMetrics(metrics) };
   let erasures = startErasures({ ...work, ...own });
   const retentionMetrics = createRetentionMetrics(metrics, 0);
   const removeExpired = () =>

@@ -51,7 +51,7 @@ export async function portWhenReady(program: RunningProgram): Promise<number> {
   return Number(port);
 }
 
-/** `fewestSteps`: the server keeps the promises of the gateway with the fewest steps (bare-server.ts). */
+/** `fewestSteps`: the server does only the work that the guarantees of the gateway need (bare-server.ts). */
 export async function startBareServer(programs: Programs, { fewestSteps = false } = {}): Promise<Server> {
   const program = programs.start('bare-server', fewestSteps ? [programs.newFolder()] : [], {});
   const [, port] = await program.printed(/listening (\d+)/);

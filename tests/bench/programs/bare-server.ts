@@ -17,9 +17,9 @@ import type { KeyClaim } from '@weir/ports/state-store';
 import { assertStored } from './assert-stored.ts';
 
 // The baseline for the gateway. Like the gateway, it parses the bodies, validates them with the same functions, and sends the same answers. Unlike
-// the gateway, it has no framework, API keys, rate limits, event log or metrics. If a folder is given, it keeps the promises of the gateway with the
-// fewest steps: it encrypts the client IP, claims the idempotency keys of a batch, appends its records to an event log, and answers when they are
-// durable. It has no handling of failures, and no limit of waiting requests.
+// the gateway, it has no framework, API keys, rate limits, event log or metrics. If a folder is given, it does only the work that the guarantees of
+// the gateway need: it encrypts the client IP, claims the idempotency keys of a batch, appends its records to an event log, and answers when they
+// are durable. It has no handling of failures, and no limit of waiting requests.
 
 const ACCEPTED = JSON.stringify({ status: 'success', data: { accepted: true } });
 /** The default of WEIR_APPEND_LINGER_MS. */

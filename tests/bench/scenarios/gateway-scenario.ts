@@ -96,7 +96,7 @@ async function run({ programs, rounds, note }: Bench): Promise<Findings> {
     notes: [
       `CPU (user and system, all threads, getrusage) of the server's process divided by ${REQUESTS} requests per round; median (min-max) of ${done} rounds that alternate between the two servers. ${precisionText(done, comparisons())} ${CONNECTIONS} persistent connections from a third process, each with one request at a time. Before the first round, each server answers ${WARM_UP_REQUESTS} requests of each kind.`,
       'The gateway is `main.js gateway` with an empty data folder and high rate limits. It answers after the append was fsynced. The bare server has no framework, API key, rate limit, claim or event log. It uses `JSON.parse` and the same validation functions.',
-      'The gateway with the fewest steps is the bare server, and also does what Weir promises of a request: it encrypts the client IP, claims and confirms idempotency keys, appends whole records to an event log of the same kind, in batches of 5 ms, and answers when they are durable. It has no framework, API keys, rate limits, metrics, limit of waiting requests or handling of failures.',
+      'The gateway with the fewest steps is the bare server, and also does the work that the guarantees of Weir need: it encrypts the client IP, claims and confirms idempotency keys, appends whole records to an event log of the same kind, in batches of 5 ms, and answers when they are durable. It has no framework, API keys, rate limits, metrics, limit of waiting requests or handling of failures.',
       ...latency.notes,
       ...parts.notes,
     ],

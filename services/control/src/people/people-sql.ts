@@ -66,26 +66,26 @@ FROM sessions WHERE site_id = {site:String} AND session_id IN {sessions:Array(St
   };
 }
 
+/** A user who was never identified has no profile. The events and payments with this user ID then have the profile of their visitor, or none. */
+const OWN_PROFILE = `(profile_id = {profile:String} OR profile_id = '' AND user_id = {user:String})`;
+
 /** Selects the last payments of a person (docs/people-and-money.md). */
 export function paymentsStatement(siteId: string, person: PersonId): Statement {
-  const isPayer =
-    'userId' in person
-      ? `profile_id = {profile:String} OR profile_id = '' AND user_id = {user:String}`
-      : 'visitor_key = {visitor:String}';
+  const isPayer = 'userId' in person ? OWN_PROFILE : 'visitor_key = {visitor:String}';
   return {
     sql: `SELECT event_id, event_name, ${iso('timestamp')}, currency, amount_text AS amount
-FROM payments_owned WHERE site_id = {site:String} AND (${isPayer}) ORDER BY timestamp DESC, event_id LIMIT ${PAYMENTS_MAX}`,
+FROM payments_owned WHERE site_id = {site:String} AND ${isPayer} ORDER BY timestamp DESC, event_id LIMIT ${PAYMENTS_MAX}`,
     params: paramsOf(siteId, person),
   };
 }
 
 /**
  * Returns a condition for the events of a person. ClickHouse computes the column `profile_id` for each row, which is expensive. So a second
- * condition, on stored columns, first selects a few rows. If the user was never identified, its events have no profile of their own.
+ * condition, on stored columns, first selects a few rows.
  */
 function ownEvents(person: PersonId): string {
   if ('visitorId' in person) return 'visitor_id = {visitor:String}';
-  return `(user_id = {user:String} OR profile_id = {profile:String}) AND (user_id = {user:String} OR visitor_id IN
+  return `${OWN_PROFILE} AND (user_id = {user:String} OR visitor_id IN
 (SELECT arrayJoin(visitor_ids) FROM profiles WHERE site_id = {site:String} AND profile_id = {profile:String}))`;
 }
 

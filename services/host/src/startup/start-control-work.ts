@@ -46,9 +46,9 @@ export interface ControlWork {
 }
 
 /**
- * Starts the background work of the role control that needs no backups. When the tables are up to date, starts the rebuild of the tables after migrations
- * (docs/decisions/0038), and the Parquet exporter if it is configured. With Kafka, several processes can have this role: starts the election of the
- * process that accepts imports.
+ * Starts the background work of the role control that needs no backups. When the tables are up to date, starts the rebuild of the tables after
+ * migrations (docs/decisions/0038), and the Parquet exporter if it is configured. With Kafka, several processes can have this role: starts the
+ * election of the process that accepts imports.
  */
 export function startControlWork(deps: ControlWorkDeps): ControlWork {
   const { roles, config, ports, store, logger, clock, metrics, readiness } = deps;

@@ -93,10 +93,9 @@ function run(
 ): RunningPipeline & { readonly link: ThreadLink<PipelineCalls> } {
   const { logId, partitionCount } = log;
   const clickhouse = store?.connection;
-  const shortage = watchShortage(disk, (found) => link.tell('setShortage', [found]));
   const workerData: PipelineInput = {
     ...{ config, roles, replays, logId, partitionCount, clickhouse },
-    shortage: shortage.current(),
+    shortage: disk?.shortage(),
   };
   // V8 reads this flag when it creates the heap of the thread. `resourceLimits` of a Worker would not override the value of the command line.
   if (getHeapStatistics().heap_size_limit < SMALL_HEAP_BYTES) {
@@ -126,6 +125,7 @@ function run(
     writeLine: (line) => writeLogLine(logger, line),
   } satisfies OfferedBy<MainCalls>);
 
+  const shortage = watchShortage(disk, (found) => link.tell('setShortage', [found]));
   store?.ready.then(
     () => link.tell('tablesReady', [undefined]),
     (error: unknown) => link.tell('tablesReady', [error instanceof Error ? error.message : String(error)]),
