@@ -140,15 +140,12 @@ describe('idempotency while dependencies fail', () => {
     },
   );
 
-  it('if the first of 32 duplicates is refused, exactly one of the others is stored', async () => {
+  it('if the first of 32 duplicates is refused, exactly one of the later ones is stored', async () => {
     await withGateway(failing('refused', 1), async (weir, key) => {
       const send = () => post(weir, key, { name: 'x', idempotency_key: 'k' });
-      const first = send();
-      await eventually('the first waits', async () =>
-        /weir_gateway_claims_total\{outcome="claimed"\} 1/.test(await (await fetch(`${weir.url}/metrics`)).text()),
-      );
+      // The others are sent after this answer: requests that wait for the first one would be refused with it.
+      expect((await send()).status).toBe(503);
       const others = await Promise.all(Array.from({ length: 31 }, send));
-      expect((await first).status).toBe(503);
       expect(others.map(({ status }) => status).toSorted()).toEqual([...Array(30).fill(200), 202]);
     });
   });
