@@ -56,7 +56,7 @@ test('verify names the damaged segments and ends with 1', async () => {
   const place = join(folder, segmentFolder(PARTITION));
   writeFileSync(join(place, readdirSync(place)[1] as string), 'damaged');
   const damaged = await run('verify', folder);
-  expect(damaged).toMatchObject({ code: 1, stderr: 'weir: 1 segments are damaged\n' });
+  expect(damaged).toMatchObject({ code: 1, stderr: 'weir: damaged segments: 1\n' });
   expect(damaged.stdout).toContain('0000000000000010-0000000000000019.jsonl.gz cannot be read');
 });
 

@@ -12,12 +12,14 @@ const CLOSE_WITHIN_MS = 5_000;
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const expected = error instanceof ConfigError || isDependencyError(error) || isListenError(error);
-  console.error(expected ? `weir: ${error.message}` : error);
+  const advice =
+    isListenError(error) && error.code === 'EADDRINUSE' ? '. Another program uses this port: set PORT' : '';
+  console.error(expected ? `weir: ${error.message}${advice}` : error);
   process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
 });
 
 /** Whether the process cannot listen, for example because the port is in use or the host does not exist. The error message says why. */
-function isListenError(error: unknown): error is Error {
+function isListenError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(error.syscall);
 }
 

@@ -136,7 +136,9 @@ describe('a start that fails', () => {
     const run = await runProgram('main.js', [], env);
     taken.close();
     expect(run.code).toBe(1);
-    expect(run.stderr).toMatch(new RegExp(`^weir: .*EADDRINUSE.*${port}`, 'm'));
+    expect(run.stderr).toMatch(
+      new RegExp(`^weir: .*EADDRINUSE.*${port}\\. Another program uses this port: set PORT$`, 'm'),
+    );
   });
 
   test('prints that the embedded ClickHouse does not start', async () => {

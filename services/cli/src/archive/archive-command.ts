@@ -61,7 +61,7 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
     print(io, json, result, ({ segments, damaged }) =>
       damaged.length === 0 ? `${segments} segments are complete and undamaged.` : damaged.join('\n'),
     );
-    if (result.damaged.length > 0) throw new CliError(`${result.damaged.length} segments are damaged`, EXIT.failed);
+    if (result.damaged.length > 0) throw new CliError(`damaged segments: ${result.damaged.length}`, EXIT.failed);
   });
 }
 
