@@ -20,6 +20,9 @@ test('the present bucket is the first that is not over', () => {
   expect(presentBucket(DAYS, NOON)).toBe(2);
   expect(presentBucket(DAYS.slice(0, 2), NOON)).toBe(2);
   expect(presentBucket([], NOON)).toBe(0);
+  const hour = { start: '2026-11-29T10:00:00Z', end: '2026-11-29T11:00:00Z', pageviews: 1, events: 0 };
+  const part = { ...hour, start: hour.end, end: '2026-11-29T11:42:00Z' };
+  expect([presentBucket([hour], NOON), presentBucket([hour, part], NOON)]).toEqual([1, 1]);
   // The browser's clock is two days slow.
   expect(presentBucket(DAYS, NOON - 2 * 86_400_000)).toBe(1);
 });

@@ -9,18 +9,23 @@ export function shareAhead(
 }
 
 interface Bucket {
+  readonly start: string;
   readonly end: string;
   readonly pageviews: number;
   readonly events: number;
 }
 
+const HOUR_MS = 3_600_000;
+
 /**
  * The index of the bucket that is not over yet. The number of buckets if all are over. Buckets up to the last one with hits have begun also if the
- * clock of the browser is slow.
+ * clock of the browser is slow. A last bucket of less than an hour is only a part of its hour, as in the period of 24 hours, so it is not over.
  */
 export function presentBucket(buckets: readonly Bucket[], now = Date.now()): number {
+  const last = buckets.at(-1);
+  const isPart = last !== undefined && Date.parse(last.end) - Date.parse(last.start) < HOUR_MS;
   const index = buckets.findIndex(({ end }) => Date.parse(end) > now);
-  if (index < 0) return buckets.length;
+  if (index < 0) return isPart ? buckets.length - 1 : buckets.length;
   return Math.max(
     index,
     buckets.findLastIndex(({ pageviews, events }) => pageviews + events > 0),
