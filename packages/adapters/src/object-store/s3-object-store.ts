@@ -173,8 +173,6 @@ function openClient(
   requestTimeout: number,
   socketTimeout: number,
 ): S3Client {
-  // On Node 20, the SDK would print that versions of 2027 need Node 22. Weir contains one version, and its logs are JSON.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   return new S3Client({
     region,
     forcePathStyle: pathStyle,
