@@ -203,9 +203,12 @@ export function insertPeople({ seed, sessions, endMs }: Traffic, firstOffset: nu
     FROM numbers(${Math.floor(visitors / 50)})`;
 }
 
-/** A UUID of version 7, whose random part is a hash. */
+/**
+ * The ID that a gateway gives a hit (event-id.ts). There are four processes of gateways, which are restarted each week. The counter in the ID is 0: there is less
+ * than one hit per millisecond.
+ */
 function eventId(atMs: string, of: string, seed: number): string {
   const time = `leftPad(lower(hex(toUInt64(${atMs}))), 16, '0')`;
-  const rest = `lower(hex(sipHash128(${seed}, ${of}, 'event')))`;
-  return `concat(substring(${time}, 5, 8), '-', substring(${time}, 13, 4), '-7', substring(${rest}, 1, 3), '-8', substring(${rest}, 4, 3), '-', substring(${rest}, 7, 12))`;
+  const end = `lower(hex(sipHash64(${seed}, intDiv(toUInt64(${atMs}), ${7 * DAY_MS}), sipHash64(${seed}, ${of}, 'gateway') % 4)))`;
+  return `concat(substring(${time}, 5, 8), '-', substring(${time}, 13, 4), '-7000-8', substring(${end}, 1, 3), '-', substring(${end}, 4, 12))`;
 }
