@@ -1,6 +1,6 @@
 import { eventually } from '@weir/testkit/eventually';
 import type { Locator, Page } from 'playwright-core';
-import { offered, violationsOf } from './dashboard-page.ts';
+import { holdRequests, offered, violationsOf } from './dashboard-page.ts';
 import { type MarkedDashboard, openMarkedDashboard } from './marked-dashboard.ts';
 import { mark } from './marked-traffic.ts';
 import { describeBrowser } from './use-browser.ts';
@@ -198,6 +198,22 @@ describeBrowser('the overview, on an imported access log and on live hits with m
       expect(marked.errors).toEqual([]);
     },
   );
+
+  test('on a phone, the list of countries before the map takes as much space as the map', async () => {
+    const before = page.viewportSize() ?? { width: 1280, height: 900 };
+    await page.setViewportSize({ width: 390, height: 844 });
+    const file = await holdRequests(page, /\/assets\/countries-[^/]*\.json$/);
+    await open('period=7d');
+    await panel('places').locator('.bar-row').first().waitFor();
+    const place = await panel('places').locator('.map-place').boundingBox();
+    await file.release();
+    await panel('places').locator('.land').first().waitFor();
+    expect(await panel('places').locator('.bar-row').count()).toBe(0);
+    const map = await panel('places').locator('.map').boundingBox();
+    expect([map?.width, Math.round(map?.height ?? 0)]).toEqual([place?.width, Math.round(place?.height ?? 0)]);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.setViewportSize(before);
+  });
 
   test('the map colours only countries that are known, and names the number of the other visitors', async () => {
     await page.route(/\/breakdown\?.*dimension=country/, async (route) => {

@@ -233,6 +233,8 @@ export const DE: Catalogue = {
   'property.none':
     'Kein Ereignis dieses Zeitraums hat eine Eigenschaft. Senden Sie Eigenschaften mit Ihren Ereignissen, zum Beispiel plan.',
   'map.label': 'Weltkarte: Besucher nach Land. Der Tab "Länder" enthält dasselbe als Liste.',
+  'map.failed':
+    'Die Karte kann nicht geladen werden. Weir wurde aktualisiert oder antwortet nicht. Laden Sie die Seite neu.',
   'details.end': 'Die Liste endet nach {count} Werten. Suche oder andere Sortierung zeigt die übrigen.',
   'map.unknown': 'Besucher ohne bekanntes Land: {count}',
   'report.more': 'Mehr: CSV, als curl kopieren',

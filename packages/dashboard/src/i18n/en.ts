@@ -227,6 +227,7 @@ export const EN = {
   'property.hint': 'Choose a property, or type its name. The numbers are those of the events that have it.',
   'property.none': 'No event of this period has a property. Send properties with your events, such as plan.',
   'map.label': 'World map: visitors by country. The tab "Countries" has the same as a list.',
+  'map.failed': 'The map cannot be loaded. Weir was updated or does not answer. Reload the page.',
   'details.end': 'The list ends after {count} values. Search, or change the order, to see the others.',
   'map.unknown': 'Visitors without a known country: {count}',
   'report.more': 'More: CSV, copy as curl',

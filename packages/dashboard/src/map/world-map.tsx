@@ -1,36 +1,36 @@
-import { useQuery } from '@tanstack/react-query';
 import { geoNaturalEarth1, geoPath } from 'd3-geo';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import mapUrl from 'world-atlas/countries-110m.json';
-import { AdminError, type Answer, fetchFile } from '../api/call-admin.ts';
+import type { Answer } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { formatMetric, numberOf } from '../reports/report-metrics-view.ts';
 import { addFilter, type ReportState } from '../reports/report-state.ts';
-import { Loading, Problem } from '../ui/states.tsx';
 import { COUNTRY_OF_NAME, COUNTRY_OF_NUMBER } from './country-numbers.ts';
 
 const [WIDTH, HEIGHT] = [640, 330];
 const ANTARCTICA = '010';
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
 
+interface Shape {
+  /** The alpha-2 code of the country. Empty for a territory without a code. */
+  readonly code: string;
+  readonly path: string;
+  readonly id: string;
+}
+
+interface Props {
+  readonly rows: Answer<'breakdown'>['rows'];
+  readonly state: ReportState;
+  readonly shapes: readonly Shape[];
+}
+
 /** Visitors by country. A click filters by the country. With the keyboard, the list of countries does the same. */
-export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['rows']; readonly state: ReportState }) {
+export function WorldMap({ rows, state, shapes }: Props) {
   const texts = useTexts();
   const [shown, setShown] = useState<string>();
-  const world = useQuery({
-    queryKey: ['world'],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => JSON.parse(await (await fetchFile(mapUrl)).text()) as World,
-    // After an upgrade of Weir, the file that an open page names can be missing. The nearest `PageBoundary` then offers to load the page again.
-    throwOnError: (error) => error instanceof AdminError && error.status === 404,
-  });
-  const shapes = useMemo(() => (world.data === undefined ? [] : shapesOf(world.data)), [world.data]);
   const byCountry = new Map(rows.map((row) => [row.value, row]));
   const most = Math.max(1, ...rows.map((row) => numberOf(row.visitors) ?? 0));
-  if (world.error) return <Problem error={world.error} onRetry={() => void world.refetch()} />;
-  if (world.data === undefined) return <Loading lines={8} />;
   const active = shown === undefined ? undefined : byCountry.get(shown);
   const unknown = byCountry.get('')?.visitors ?? 0;
   return (
@@ -69,7 +69,7 @@ export function WorldMap({ rows, state }: { readonly rows: Answer<'breakdown'>['
   );
 }
 
-function shapesOf(world: World): readonly { code: string; path: string; id: string }[] {
+export function shapesOf(world: World): readonly Shape[] {
   const { features } = feature(world, world.objects.countries);
   const land = features.filter((one) => one.id !== ANTARCTICA);
   const projection = geoNaturalEarth1().fitSize([WIDTH, HEIGHT], { type: 'FeatureCollection', features: land });

@@ -3,18 +3,18 @@ import { lazy, Suspense, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
+import { useWorldMap } from '../map/use-world-map.ts';
 import { ReportMenu } from '../reports/report-menu.tsx';
 import { numberOf } from '../reports/report-metrics-view.ts';
 import { breakdownQuery, PANEL_ROWS } from '../reports/report-request-view.ts';
 import type { ReportState } from '../reports/report-state.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Loading, QueryAnswer } from '../ui/states.tsx';
+import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { BarList } from './bar-list.tsx';
 import type { PanelTab, PanelView } from './panel-list.ts';
 import { PropertyForm } from './property-form.tsx';
 
 const DetailsDialog = lazy(async () => ({ default: (await import('./details-dialog.tsx')).DetailsDialog }));
-const WorldMap = lazy(async () => ({ default: (await import('../map/world-map.tsx')).WorldMap }));
 
 /** A card with one list per tab. */
 export function Panel({ panel, state }: { readonly panel: PanelView; readonly state: ReportState }) {
@@ -86,29 +86,33 @@ function DimensionRows({ tab, dimension, state }: RowsProps) {
   const { site_id } = useSite();
   const query = { ...breakdownQuery(state, tab, dimension), metrics: tab.metric };
   const answer = useAdmin('breakdown', { path: { site_id }, query, refresh: true, keep: true });
+  const isMap = tab.id === 'map';
+  const map = useWorldMap(isMap);
   const oldness = answer.isPlaceholderData ? 'old' : undefined;
   return (
     <QueryAnswer query={answer} queryKey={['breakdown', { site_id }, query]} lines={PANEL_ROWS}>
-      {(data) =>
-        data.rows.length === 0 || (data.rows[0]?.[tab.metric] ?? 0) === 0 ? (
+      {({ rows }) =>
+        rows.length === 0 || (rows[0]?.[tab.metric] ?? 0) === 0 ? (
           <div className={oldness ? `empty ${oldness}` : 'empty'}>
             <p className="empty-title">{t('panel.empty')}</p>
             <p className="note">{t(tab.id === 'event' ? 'panel.emptyEvents' : 'panel.emptyHint')}</p>
           </div>
-        ) : tab.id === 'map' ? (
-          <Suspense fallback={<Loading lines={PANEL_ROWS} />}>
-            <div className={oldness}>
-              <WorldMap rows={data.rows} state={state} />
-            </div>
-          </Suspense>
         ) : (
           <div className={oldness}>
-            <BarList
-              rows={data.rows.filter((row) => (numberOf(row[tab.metric]) ?? 0) > 0)}
-              dimension={dimension}
-              metric={tab.metric}
-              state={state}
-            />
+            {isMap && map.error && <Problem error={map.error} onRetry={() => void map.refetch()} />}
+            {isMap && map.data ? (
+              <map.data.WorldMap rows={rows} state={state} shapes={map.data.shapes} />
+            ) : (
+              // Until the map is loaded, a list of the first countries is in its place.
+              <div className={isMap && !map.error ? 'map-place' : undefined}>
+                <BarList
+                  rows={rows.slice(0, PANEL_ROWS).filter((row) => (numberOf(row[tab.metric]) ?? 0) > 0)}
+                  dimension={dimension}
+                  metric={tab.metric}
+                  state={state}
+                />
+              </div>
+            )}
           </div>
         )
       }
