@@ -226,6 +226,20 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     await page.getByText('Visitors without a known country: 1').waitFor();
   });
 
+  test('a page and a dialog are shown as soon as their code is loaded, without a timer', async () => {
+    const site = await browser.weir.client.createSite({ name: 'At once' });
+    const { page } = await openDashboard(browser);
+    await page.clock.install();
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/settings`);
+    await page.getByLabel('Domain').waitFor();
+    // From now on, no timer of the page ends.
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await page.getByRole('link', { name: 'Goals' }).click();
+    await page.getByRole('heading', { name: 'Goals', level: 1 }).waitFor({ state: 'attached' });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
+
   test('a page whose file could not be loaded is loaded when it is opened again, without a reload', async () => {
     const site = await browser.weir.client.createSite({ name: 'Stopped' });
     const { page } = await openDashboard(browser, `/sites/${site}/settings`);

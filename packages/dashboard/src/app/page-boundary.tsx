@@ -1,7 +1,6 @@
-import { Component, type ReactNode, useEffect } from 'react';
+import { Component, type ReactNode } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Empty } from '../ui/states.tsx';
-import { loadFailedPagesAgain } from './late-page.tsx';
 
 interface Props {
   /** The address of the page. If it changes after an error, the page is rendered again. */
@@ -33,7 +32,6 @@ export class PageBoundary extends Component<Props, State> {
 
 function PageFailed({ error }: { readonly error: unknown }) {
   const { t } = useTexts();
-  useEffect(() => loadFailedPagesAgain, []);
   return (
     <div role="alert">
       <Empty title={t('page.failed')}>

@@ -1,8 +1,8 @@
-import { type ComponentType, Suspense } from 'react';
+import type { ComponentType, FunctionComponent } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
-import { latePage } from './late-page.tsx';
+import { late } from './late.tsx';
 import { Link } from './link.tsx';
 import { pathTo, useLocation } from './location.ts';
 import { PageBoundary } from './page-boundary.tsx';
@@ -12,6 +12,7 @@ import { SiteProvider, useSites } from './site-context.tsx';
 import { SITE_NAVIGATION } from './site-navigation.ts';
 import { ZoneNote } from './zone-note.tsx';
 
+const latePage = <Props extends object>(load: () => Promise<FunctionComponent<Props>>) => late(load, <Loading />);
 const SitesPage = latePage(async () => (await import('../sites/sites-page.tsx')).SitesPage);
 const PipelinePage = latePage(async () => (await import('../pipeline/pipeline-page.tsx')).PipelinePage);
 const RealtimePage = latePage(async () => (await import('../realtime/realtime-page.tsx')).RealtimePage);
@@ -42,9 +43,7 @@ export function Pages({ session }: { readonly session: Session }) {
   return (
     <Shell session={session}>
       <PageBoundary place={place}>
-        <Suspense fallback={<Loading />}>
-          <Page session={session} />
-        </Suspense>
+        <Page session={session} />
       </PageBoundary>
     </Shell>
   );

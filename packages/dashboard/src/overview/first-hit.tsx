@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
+import { late } from '../app/late.tsx';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 
-const InstallSteps = lazy(async () => ({ default: (await import('../sites/install-steps.tsx')).InstallSteps }));
+const InstallSteps = late(async () => (await import('../sites/install-steps.tsx')).InstallSteps);
 
 export const hasRows = ({ totals }: Answer<'stats'>): boolean => totals.pageviews + totals.events > 0;
 
@@ -41,9 +42,7 @@ export function FirstHit({ onChange }: { readonly onChange: (isNew: boolean) => 
       <p className="waiting" role="status">
         <i className="pulse" aria-hidden="true" /> {t('install.waiting')}
       </p>
-      <Suspense>
-        <InstallSteps siteId={site_id} />
-      </Suspense>
+      <InstallSteps siteId={site_id} />
     </section>
   );
 }

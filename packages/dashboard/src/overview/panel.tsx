@@ -1,6 +1,7 @@
 import * as Ariakit from '@ariakit/react';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
+import { late } from '../app/late.tsx';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { useWorldMap } from '../map/use-world-map.ts';
@@ -14,7 +15,7 @@ import { BarList } from './bar-list.tsx';
 import type { PanelTab, PanelView } from './panel-list.ts';
 import { PropertyForm } from './property-form.tsx';
 
-const DetailsDialog = lazy(async () => ({ default: (await import('./details-dialog.tsx')).DetailsDialog }));
+const DetailsDialog = late(async () => (await import('./details-dialog.tsx')).DetailsDialog);
 
 /** A card with one list per tab. */
 export function Panel({ panel, state }: { readonly panel: PanelView; readonly state: ReportState }) {
@@ -61,9 +62,7 @@ export function Panel({ panel, state }: { readonly panel: PanelView; readonly st
         </footer>
       )}
       {isOpen && dimension !== undefined && (
-        <Suspense>
-          <DetailsDialog tab={tab} dimension={dimension} state={state} onClose={() => setOpen(false)} />
-        </Suspense>
+        <DetailsDialog tab={tab} dimension={dimension} state={state} onClose={() => setOpen(false)} />
       )}
     </section>
   );

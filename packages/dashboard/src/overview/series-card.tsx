@@ -1,6 +1,7 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
+import { late } from '../app/late.tsx';
 import { useSession } from '../app/session.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -12,9 +13,7 @@ import { type Annotation, annotationsOf } from './annotations-view.ts';
 import { IntervalMenu } from './interval-menu.tsx';
 import { SeriesChart } from './series-chart.tsx';
 
-const AnnotationDialog = lazy(async () => ({
-  default: (await import('./annotation-dialog.tsx')).AnnotationDialog,
-}));
+const AnnotationDialog = late(async () => (await import('./annotation-dialog.tsx')).AnnotationDialog);
 
 interface Props {
   readonly data: Answer<'stats'>;
@@ -80,13 +79,11 @@ export function SeriesCard({ data, state, isOld }: Props) {
         </tbody>
       </table>
       {edited !== undefined && (
-        <Suspense>
-          <AnnotationDialog
-            annotation={edited === 'new' ? undefined : edited}
-            day={data.buckets.at(-1)?.start.slice(0, 10) ?? ''}
-            onClose={() => setEdited(undefined)}
-          />
-        </Suspense>
+        <AnnotationDialog
+          annotation={edited === 'new' ? undefined : edited}
+          day={data.buckets.at(-1)?.start.slice(0, 10) ?? ''}
+          onClose={() => setEdited(undefined)}
+        />
       )}
     </div>
   );

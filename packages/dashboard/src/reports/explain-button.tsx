@@ -1,9 +1,10 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { late } from '../app/late.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { ExplainedId } from './explain-dialog.tsx';
 
-const ExplainDialog = lazy(async () => ({ default: (await import('./explain-dialog.tsx')).ExplainDialog }));
+const ExplainDialog = late(async () => (await import('./explain-dialog.tsx')).ExplainDialog);
 
 interface Props {
   readonly id: ExplainedId;
@@ -25,11 +26,7 @@ export function ExplainButton({ id, query }: Props) {
       >
         <Icon name="explain" size={16} />
       </button>
-      {isOpen && (
-        <Suspense>
-          <ExplainDialog id={id} query={query} onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <ExplainDialog id={id} query={query} onClose={() => setOpen(false)} />}
     </>
   );
 }

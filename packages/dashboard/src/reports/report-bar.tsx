@@ -1,5 +1,6 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
+import { late } from '../app/late.tsx';
 import { navigate, pathTo } from '../app/location.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -21,8 +22,8 @@ import {
 import { SegmentsMenu } from './segments-menu.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 
-const FilterDialog = lazy(async () => ({ default: (await import('./filter-dialog.tsx')).FilterDialog }));
-const ShortcutsDialog = lazy(async () => ({ default: (await import('./shortcuts-dialog.tsx')).ShortcutsDialog }));
+const FilterDialog = late(async () => (await import('./filter-dialog.tsx')).FilterDialog);
+const ShortcutsDialog = late(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 
 /** The site, its visitors now, and what all reports of the page share: period, comparison, bots and filters. */
 export function ReportBar({
@@ -132,16 +133,8 @@ export function ReportBar({
           )}
         </ul>
       )}
-      {isHelp && (
-        <Suspense>
-          <ShortcutsDialog onClose={() => setHelp(false)} />
-        </Suspense>
-      )}
-      {isFiltering && (
-        <Suspense>
-          <FilterDialog state={state} onClose={() => setFiltering(false)} />
-        </Suspense>
-      )}
+      {isHelp && <ShortcutsDialog onClose={() => setHelp(false)} />}
+      {isFiltering && <FilterDialog state={state} onClose={() => setFiltering(false)} />}
     </div>
   );
 }
