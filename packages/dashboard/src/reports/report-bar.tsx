@@ -69,7 +69,6 @@ export function ReportBar({
         <SegmentsMenu state={state} />
         {withCompare && state.query.period !== 'all' && (
           <Menu
-            className="compare"
             label={t(state.compare ? `compare.${state.compare}` : 'compare.none')}
             name={`${t('compare.name')}: ${t(state.compare ? `compare.${state.compare}` : 'compare.none')}`}
           >
