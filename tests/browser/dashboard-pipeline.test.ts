@@ -175,6 +175,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await card('dead-letters').getByRole('button', { name: 'Redrive 50' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await shows('dead-letters', '0 processed, 50 left.');
+    expect(await page.evaluate('document.activeElement.id')).toBe('dead-letters');
     // On a busy machine, Weir has not processed all of the 50 records yet. The test waits until all have failed: records that are processed after
     // the constraint is dropped would be stored.
     const deadAgain = "SELECT count() FROM records WHERE outcome = 'dead'";

@@ -93,6 +93,7 @@ export function GoalsPage({ isAdmin }: { readonly isAdmin: boolean }) {
       {isAdmin && <NewGoal siteId={site.site_id} state={state} />}
       {asked && (
         <ConfirmDialog
+          removes
           title={t('goals.removeTitle', { name: asked.name })}
           text={t('goals.removeText')}
           action={t('remove')}

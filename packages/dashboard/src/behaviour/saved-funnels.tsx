@@ -73,6 +73,7 @@ export function SavedFunnels({ query, shown, isAdmin }: Props) {
       </QueryAnswer>
       {asked && (
         <ConfirmDialog
+          removes
           title={t('funnel.removeTitle', { name: asked.name })}
           text={t('funnel.removeText')}
           action={t('remove')}

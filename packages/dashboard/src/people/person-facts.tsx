@@ -92,6 +92,7 @@ export function PersonFacts({ data: { profile }, person, unlinking, onUnlinked }
       {'visitor_id' in person && <Link href={personPath(site.site_id, profile)}>{t('person.showUser')}</Link>}
       {asked !== undefined && (
         <ConfirmDialog
+          removes
           title={t('person.unlinkTitle', { id: asked })}
           text={t('person.unlinkText')}
           action={t('person.unlink')}

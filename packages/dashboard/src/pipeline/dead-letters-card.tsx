@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -28,18 +28,13 @@ export function DeadLettersCard() {
   const redrive = useChange('redriveDeadLetters', ['listDeadLetters', 'showDeadLetter', 'pipeline', 'audit']);
   const [shown, setShown] = useState<string>();
   const [asks, setAsks] = useState(false);
-  const heading = useRef<HTMLHeadingElement>(null);
   const start = (body: { readonly letters?: readonly string[]; readonly limit?: number }) => {
-    // The button can be removed with its row, so the keyboard focus must move.
-    heading.current?.focus();
     setCursors([]);
     redrive.mutate({ body });
   };
   return (
     <section className="card section" aria-labelledby="dead-letters" data-testid="dead-letters">
-      <h2 id="dead-letters" ref={heading} tabIndex={-1}>
-        {t('letters.title')}
-      </h2>
+      <h2 id="dead-letters">{t('letters.title')}</h2>
       <p className="note">{t('letters.hint')}</p>
       <div role="status">
         {redrive.isPending && <p className="note">{t('letters.running')}</p>}
@@ -92,6 +87,7 @@ export function DeadLettersCard() {
       )}
       {asks && (
         <ConfirmDialog
+          removes
           title={t('letters.redriveTitle')}
           text={t('letters.redriveText')}
           action={t('letters.redrive')}

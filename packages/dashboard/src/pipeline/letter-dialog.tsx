@@ -1,7 +1,7 @@
 import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, useFinalHeading } from '../ui/dialog.tsx';
 import { FactsTable } from '../ui/facts-table.tsx';
 import { QueryAnswer } from '../ui/states.tsx';
 
@@ -15,9 +15,10 @@ interface Props {
 /** One dead letter with its payload. A button processes it again. If this is not possible, the dialog says why. */
 export function LetterDialog({ id, isBusy, onRedrive, onClose }: Props) {
   const { t, number, time } = useTexts();
+  const [finalFocus, leave] = useFinalHeading();
   const letter = useAdmin('showDeadLetter', { path: { letter_id: id } });
   return (
-    <Dialog title={t('letters.one')} wide onClose={onClose}>
+    <Dialog title={t('letters.one')} wide finalFocus={finalFocus} onClose={onClose}>
       <QueryAnswer query={letter} lines={6}>
         {(one) => (
           <>
@@ -42,7 +43,10 @@ export function LetterDialog({ id, isBusy, onRedrive, onClose }: Props) {
                 type="button"
                 className="button primary"
                 disabled={isBusy || one.redrive_problem !== null}
-                onClick={onRedrive}
+                onClick={() => {
+                  leave();
+                  onRedrive();
+                }}
               >
                 {t('letters.redrive')}
               </button>

@@ -53,15 +53,13 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
     const onSuccess = () => {
       if (made?.key_id === key.key_id) setMade(undefined);
       setNote(t('keys.revoked', { name: key.name }));
-      // The button is removed with its row, so the keyboard focus must move.
-      heading.current?.focus();
     };
     revoke.mutate({ path: { ...path, key_id: key.key_id } }, { onSuccess });
   };
   const error = create.error ?? revoke.error;
   return (
     <section className="card section" aria-labelledby="api-keys">
-      <h2 id="api-keys" tabIndex={-1} ref={heading}>
+      <h2 id="api-keys" ref={heading}>
         {t('keys.title')}
       </h2>
       <p className="note">{t('keys.hint')}</p>
@@ -137,6 +135,7 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
       </QueryAnswer>
       {asked && (
         <ConfirmDialog
+          removes
           title={t('keys.revokeTitle', { name: asked.name })}
           text={t('keys.revokeText')}
           action={t('keys.revoke')}

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
+import { headingOf } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { ExclusionTestBox } from './exclusion-test-box.tsx';
@@ -89,7 +90,8 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
                     isDanger
                     text={t('remove')}
                     label={t('removeName', { name: rule.value || rule.type })}
-                    onClick={() => {
+                    onClick={({ currentTarget }) => {
+                      headingOf(currentTarget)?.focus({ preventScroll: true });
                       create.reset();
                       remove.mutate({ path: { ...path, rule_id: rule.rule_id } });
                     }}

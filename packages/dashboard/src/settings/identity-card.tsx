@@ -50,31 +50,22 @@ export function IdentityCard({ siteId }: { readonly siteId: string }) {
               <p className="note">{t('identity.created', { time: time(createdAt, undefined, 'full') })}</p>
             )}
             <div className="actions start">
-              {createdAt === null ? (
-                <button
-                  type="button"
-                  className="button primary"
-                  disabled={create.isPending}
-                  onClick={() => act('replace')}
-                >
-                  {t('identity.create')}
-                </button>
-              ) : (
+              {/* One button for the next step, so that it keeps the focus when the step is done. */}
+              <button
+                type="button"
+                className={required ? 'button' : 'button primary'}
+                aria-disabled={create.isPending || change.isPending}
+                onClick={() => {
+                  if (create.isPending || change.isPending) return;
+                  if (createdAt === null) act('replace');
+                  else if (required) require(false);
+                  else setAsked('require');
+                }}
+              >
+                {t(`identity.${createdAt === null ? 'create' : required ? 'allow' : 'require'}`)}
+              </button>
+              {createdAt !== null && (
                 <>
-                  {required ? (
-                    <button type="button" className="button" disabled={change.isPending} onClick={() => require(false)}>
-                      {t('identity.allow')}
-                    </button>
-                  ) : (
-                    <button
-                      type="button"
-                      className="button primary"
-                      disabled={change.isPending}
-                      onClick={() => setAsked('require')}
-                    >
-                      {t('identity.require')}
-                    </button>
-                  )}
                   <button type="button" className="button" onClick={() => setAsked('replace')}>
                     {t('identity.replace')}
                   </button>
@@ -102,6 +93,7 @@ export function IdentityCard({ siteId }: { readonly siteId: string }) {
       )}
       {asked !== undefined && (
         <ConfirmDialog
+          removes={asked === 'remove'}
           title={t(`identity.${asked}Title`)}
           text={t(`identity.${asked}Text`)}
           action={t(`identity.${asked}`)}

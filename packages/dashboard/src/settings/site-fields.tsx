@@ -39,7 +39,13 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
     change.mutate({ path: { site_id: site.site_id }, body: changesOf(site, edits) }, { onSuccess: forget });
   };
   return (
-    <Form onSubmit={() => (removesRows(changesOf(site, edits)) ? setAsked(true) : save())}>
+    <Form
+      onSubmit={() => {
+        if (change.isPending) return;
+        if (removesRows(changesOf(site, edits))) setAsked(true);
+        else save();
+      }}
+    >
       <div className="columns">
         <label>
           {t('site.name')}
@@ -83,7 +89,8 @@ function Fields({ site }: { readonly site: Answer<'readSite'> }) {
         <span role="status" className="note">
           {change.isSuccess && Object.keys(edits).length === 0 && t('saved')}
         </span>
-        <button type="submit" className="button primary" disabled={change.isPending}>
+        {/* Not `disabled`: the dialog gives the focus back to this button, and a disabled button takes no focus. */}
+        <button type="submit" className="button primary" aria-disabled={change.isPending}>
           {t('save')}
         </button>
       </div>

@@ -4,6 +4,7 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
+import { headingOf } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 
@@ -73,7 +74,8 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
                     isDanger
                     text={t('remove')}
                     label={t('removeName', { name: viewer.name })}
-                    onClick={() => {
+                    onClick={({ currentTarget }) => {
+                      headingOf(currentTarget)?.focus({ preventScroll: true });
                       create.reset();
                       if (made?.viewer_id === viewer.viewer_id) setMade(undefined);
                       remove.mutate({ path: { ...path, viewer_id: viewer.viewer_id } });

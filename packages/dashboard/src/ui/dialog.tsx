@@ -1,11 +1,13 @@
 import * as Ariakit from '@ariakit/react';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from './icon.tsx';
 
 interface Props {
   readonly title: string;
   readonly wide?: boolean;
+  /** What gets the focus when the dialog closes. Default, also if `current` is null: the control that opened the dialog. */
+  readonly finalFocus?: RefObject<HTMLElement | null>;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
@@ -17,7 +19,7 @@ const FIRST_FIELD = 'form > :first-child :is(input, select), input[type=search]'
  * A modal dialog. It is open while it is rendered. Escape, the backdrop and the button close it. If the dialog begins with a field, the field has
  * the focus at first.
  */
-export function Dialog({ title, wide = false, onClose, children }: Props) {
+export function Dialog({ title, wide = false, finalFocus, onClose, children }: Props) {
   const { t } = useTexts();
   const body = useRef<HTMLDivElement>(null);
   const [opener] = useState(menuButton);
@@ -35,7 +37,7 @@ export function Dialog({ title, wide = false, onClose, children }: Props) {
       backdrop={<div className="backdrop" />}
       preventBodyScroll={false}
       initialFocus={firstField}
-      finalFocus={opener}
+      finalFocus={finalFocus ?? opener}
     >
       <header className="dialog-head">
         <Ariakit.DialogHeading className="dialog-title">{title}</Ariakit.DialogHeading>
@@ -56,19 +58,42 @@ function menuButton(): HTMLElement | null {
   return document.getElementById(menu?.getAttribute('aria-labelledby') ?? '');
 }
 
+/**
+ * The heading of the section that contains the control. It can get the focus when the control is removed. Otherwise, a reader with a keyboard would
+ * have to begin at the top of the page again.
+ */
+export function headingOf(control: Element | null): HTMLElement | null {
+  const heading = control?.closest('section:has(h2)')?.querySelector('h2') ?? null;
+  heading?.setAttribute('tabindex', '-1');
+  return heading;
+}
+
+/** `finalFocus` for a dialog, and a function after which the dialog gives the focus to the heading of the section that has opened it. */
+export function useFinalHeading(): readonly [finalFocus: RefObject<HTMLElement | null>, leave: () => void] {
+  const [heading] = useState(() => headingOf(document.activeElement));
+  const finalFocus = useRef<HTMLElement>(null);
+  const leave = (): void => {
+    finalFocus.current = heading;
+  };
+  return [finalFocus, leave];
+}
+
 interface ConfirmProps {
   readonly title: string;
   readonly text: string;
   readonly action: string;
+  /** The action removes or disables the control that opened the dialog. */
+  readonly removes?: boolean;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }
 
 /** Asks for a confirmation. Confirming calls `onConfirm` and closes the dialog. */
-export function ConfirmDialog({ title, text, action, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({ title, text, action, removes = false, onConfirm, onClose }: ConfirmProps) {
   const { t } = useTexts();
+  const [finalFocus, leave] = useFinalHeading();
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} finalFocus={finalFocus} onClose={onClose}>
       <p>{text}</p>
       <div className="actions">
         <button type="button" className="button" onClick={onClose}>
@@ -78,6 +103,7 @@ export function ConfirmDialog({ title, text, action, onConfirm, onClose }: Confi
           type="button"
           className="button danger"
           onClick={() => {
+            if (removes) leave();
             onConfirm();
             onClose();
           }}

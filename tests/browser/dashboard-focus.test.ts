@@ -1,0 +1,79 @@
+import { eventually } from '@weir/testkit/eventually';
+import type { Locator, Page } from 'playwright-core';
+import { openDashboard } from './dashboard-page.ts';
+import { describeBrowser, useBrowser } from './use-browser.ts';
+
+describeBrowser('the keyboard focus after a change in the dashboard', () => {
+  const browser = useBrowser();
+
+  async function openPage(name: string): Promise<{ readonly page: Page; readonly site: string }> {
+    const site = await browser.weir.client.createSite();
+    const { page } = await openDashboard(browser, `/sites/${site}/${name}`);
+    return { page, site };
+  }
+
+  const expectFocus = (control: Locator): Promise<void> =>
+    eventually('the focus', () => control.evaluate((element) => element.matches(':focus')));
+  const confirm = (page: Page, action: string): Promise<void> =>
+    page.getByRole('dialog').getByRole('button', { name: action, exact: true }).press('Enter');
+
+  test('a retention that was confirmed returns the focus to the button', async () => {
+    const { page } = await openPage('settings');
+    const section = page.locator('section[aria-labelledby=site-fields]');
+    await section.getByLabel('Events', { exact: true }).fill('400d');
+    const save = section.getByRole('button', { name: 'Save' });
+    await save.press('Enter');
+    await confirm(page, 'Save');
+    await section.getByText('Saved.').waitFor();
+    await expectFocus(save);
+  });
+
+  test('the button of the identity secret keeps the focus, and the heading gets it when the secret is removed', async () => {
+    const { page } = await openPage('settings');
+    const identity = page.locator('[data-testid=identity]');
+    const button = (name: string): Locator => identity.getByRole('button', { name, exact: true });
+    await button('Create secret').press('Enter');
+    await expectFocus(button('Require signatures'));
+    await button('Require signatures').press('Enter');
+    await confirm(page, 'Require signatures');
+    await expectFocus(button('Do not require signatures'));
+    await button('Do not require signatures').press('Enter');
+    await expectFocus(button('Require signatures'));
+    await button('Remove secret').press('Enter');
+    await confirm(page, 'Remove secret');
+    await button('Create secret').waitFor();
+    await expectFocus(page.getByRole('heading', { name: 'Identity verification' }));
+  });
+
+  test('when a row is removed, the heading of its list gets the focus', async () => {
+    const { client } = browser.weir;
+    const { page, site } = await openPage('settings');
+    await client.must(201, 'POST', `/sites/${site}/viewers`, { name: 'Ada' });
+    await client.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'path', value: '/internal' });
+    await client.must(201, 'POST', `/sites/${site}/goals`, { type: 'event', value: 'signup' });
+    for (const name of ['Paid', 'Free']) {
+      await client.must(201, 'POST', `/sites/${site}/funnels`, { name, steps: ['page:/', `event:${name}`] });
+    }
+    await page.reload();
+    for (const [row, list] of [
+      ['Ada', 'Viewers'],
+      ['/internal', 'Exclusion rules'],
+    ] as const) {
+      const remove = page.getByRole('button', { name: `Remove ${row}` });
+      await remove.press('Enter');
+      await remove.waitFor({ state: 'detached' });
+      await expectFocus(page.getByRole('heading', { name: list, exact: true }));
+    }
+    for (const [name, row, heading] of [
+      ['goals', 'signup', '#goals'],
+      ['funnels', 'Paid', '#saved-funnels'],
+    ] as const) {
+      await page.goto(`${browser.weir.url}/dashboard/sites/${site}/${name}`);
+      const remove = page.getByRole('button', { name: `Remove ${row}` });
+      await remove.press('Enter');
+      await confirm(page, 'Remove');
+      await remove.waitFor({ state: 'detached' });
+      await expectFocus(page.locator(heading));
+    }
+  });
+});
