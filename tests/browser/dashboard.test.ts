@@ -203,7 +203,7 @@ describeBrowser('the dashboard', () => {
         annotation_id: string;
         at: string;
       }[];
-    const { page } = await openDashboard(browser, `/sites/${site}/overview`);
+    const { page } = await openDashboard(browser, `/sites/${site}/overview?period=year&interval=month`);
     await page.clock.install();
     // The route is set before the page loads, because a request that is sent directly after a new route was set may miss the route.
     await page.route(/\/annotations$/, (route) =>
@@ -213,6 +213,7 @@ describeBrowser('the dashboard', () => {
     await page.getByRole('button', { name: 'Add note' }).click();
     const dialog = page.getByRole('dialog');
     const note = dialog.getByLabel('Note', { exact: true });
+    expect(await dialog.getByLabel('Date').inputValue()).toBe(new Date().toISOString().slice(0, 10));
     await note.fill(MARKUP);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();

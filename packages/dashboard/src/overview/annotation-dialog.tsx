@@ -1,23 +1,23 @@
 import { useState } from 'react';
 import { useChange } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
-import { knownZone } from '../i18n/known-zone.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { Problem } from '../ui/states.tsx';
 import type { Annotation } from './annotations-view.ts';
+import { localTime, newNoteDay } from './note-time.ts';
 
 interface Props {
   /** Undefined: a new annotation. */
   readonly annotation: Annotation | undefined;
-  /** The date that the form contains at first for a new annotation, as YYYY-MM-DD. */
-  readonly day: string;
+  /** The first moment after the period of the chart. */
+  readonly end: string;
   readonly onClose: () => void;
 }
 
 /** Adds a note to the charts of the site, or changes or removes one. */
-export function AnnotationDialog({ annotation, day, onClose }: Props) {
+export function AnnotationDialog({ annotation, end, onClose }: Props) {
   const { t } = useTexts();
   const site = useSite();
   const path = { site_id: site.site_id };
@@ -25,7 +25,7 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
   const change = useChange('changeAnnotation', ['listAnnotations']);
   const remove = useChange('removeAnnotation', ['listAnnotations']);
   const old = annotation && localTime(annotation.at, site.timezone);
-  const [date, setDate] = useState(old?.date ?? day);
+  const [date, setDate] = useState(() => old?.date ?? newNoteDay(end, site.timezone));
   const [time, setTime] = useState(old?.time ?? '');
   const [text, setText] = useState(annotation?.text ?? '');
   const error = create.error ?? change.error ?? remove.error;
@@ -80,12 +80,4 @@ export function AnnotationDialog({ annotation, day, onClose }: Props) {
       </Form>
     </Dialog>
   );
-}
-
-/** The date and the time of a moment in a zone, for the fields of the form. At midnight, the time is empty: the annotation is about the whole day. */
-function localTime(moment: string, zone: string): { readonly date: string; readonly time: string } {
-  // The Swedish format is that of ISO 8601.
-  const options = { timeZone: knownZone(zone), dateStyle: 'short', timeStyle: 'short' } as const;
-  const [date = '', time = ''] = new Intl.DateTimeFormat('sv', options).format(new Date(moment)).split(' ');
-  return { date, time: time === '00:00' ? '' : time };
 }

@@ -81,7 +81,7 @@ export function SeriesCard({ data, state, isOld }: Props) {
       {edited !== undefined && (
         <AnnotationDialog
           annotation={edited === 'new' ? undefined : edited}
-          day={data.buckets.at(-1)?.start.slice(0, 10) ?? ''}
+          end={data.to}
           onClose={() => setEdited(undefined)}
         />
       )}
