@@ -76,8 +76,19 @@ describeBrowser('people in the dashboard', () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.reload();
     await page.getByRole('heading', { name: 'Ada L', level: 1 }).waitFor();
+    // The browser's way back and the link to the list both keep the search.
     await page.goBack();
-    await page.getByRole('searchbox').waitFor();
+    await person(page, 'u_ada').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('Ada L');
+    expect(await person(page, 'u_bob').count()).toBe(0);
+    await page.goForward();
+    await page.getByRole('link', { name: 'v1', exact: true }).click();
+    await page.getByRole('link', { name: 'Show all visitors of this user' }).waitFor();
+    await page.getByRole('link', { name: '← People' }).click();
+    await person(page, 'u_ada').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('Ada L');
+    // A search can be an ID, so it is in the fragment too.
+    expect(new URL(page.url()).search).toBe('');
     await page.getByRole('searchbox').fill('v4');
     await page.getByRole('link', { name: 'Show visitor v4' }).click();
     await page.getByText('This visitor was not identified as a user.').waitFor();

@@ -1,6 +1,7 @@
 import { useDeferredValue, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
+import { navigate } from '../app/location.ts';
 import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -9,7 +10,7 @@ import { ScrollBox } from '../ui/scroll-box.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { Avatar } from './avatar.tsx';
-import { personPath, usePersonInAddress } from './person-address.ts';
+import { peoplePath, usePersonInAddress, useSearchInAddress } from './person-address.ts';
 import { PersonPage } from './person-page.tsx';
 import { traitText } from './trait-text.ts';
 
@@ -25,7 +26,7 @@ export function PeoplePage() {
 function PeopleList() {
   const { t, number, time } = useTexts();
   const site = useSite();
-  const [search, setSearch] = useState('');
+  const search = useSearchInAddress();
   const word = useDeferredValue(search.trim());
   const [page, setPage] = useState(1);
   const body = { search: word, limit: PAGE_ROWS, page };
@@ -43,7 +44,7 @@ function PeopleList() {
           value={search}
           onSearch={(text) => {
             setPage(1);
-            setSearch(text);
+            navigate(peoplePath(site.site_id, text), { replace: true });
           }}
         />
       </header>
@@ -71,7 +72,10 @@ function PeopleList() {
                       {data.people.map((one) => (
                         <tr key={one.profile_id}>
                           <th scope="row">
-                            <Link href={personPath(site.site_id, { user_id: one.user_id })} className="person-link">
+                            <Link
+                              href={peoplePath(site.site_id, search, { user_id: one.user_id })}
+                              className="person-link"
+                            >
                               <Avatar name={one.name || one.email || one.user_id} />
                               <span className="person-names">
                                 <span className="cut">{one.name || one.email || one.user_id}</span>
@@ -122,7 +126,7 @@ function NoPeople({ word }: { readonly word: string }) {
   return (
     <Empty title={t('nothing')}>
       <p className="note">{t('people.nothingHint')}</p>
-      <Link href={personPath(site_id, { visitor_id: word })}>{t('people.showVisitor', { id: word })}</Link>
+      <Link href={peoplePath(site_id, word, { visitor_id: word })}>{t('people.showVisitor', { id: word })}</Link>
     </Empty>
   );
 }

@@ -18,9 +18,16 @@ export function usePersonInAddress(): PersonId | undefined {
   }, [hash]);
 }
 
-export function personPath(siteId: string, person: PersonId): string {
-  const named = new URLSearchParams('user_id' in person ? { user: person.user_id } : { visitor: person.visitor_id });
-  return `${pathTo('sites', siteId, 'people')}#${named}`;
+/** The search in the list of people. The address of a person keeps it for the way back to the list. It can be an ID, so it is in the fragment too. */
+export const useSearchInAddress = (): string => new URLSearchParams(useHash().slice(1)).get('search') ?? '';
+
+/** The address of the list of people or, with `person`, of one person. */
+export function peoplePath(siteId: string, search: string, person?: PersonId): string {
+  const named = new URLSearchParams();
+  if (person !== undefined) named.set('user_id' in person ? 'user' : 'visitor', idOf(person));
+  if (search !== '') named.set('search', search);
+  const fragment = named.toString();
+  return pathTo('sites', siteId, 'people') + (fragment && `#${fragment}`);
 }
 
 export const idOf = (person: PersonId): string => ('user_id' in person ? person.user_id : person.visitor_id);

@@ -6,7 +6,7 @@ import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/states.tsx';
-import { type PersonId, personPath } from './person-address.ts';
+import { type PersonId, peoplePath, useSearchInAddress } from './person-address.ts';
 import { traitText } from './trait-text.ts';
 
 interface Props {
@@ -21,6 +21,7 @@ interface Props {
 export function PersonFacts({ data: { profile }, person, unlinking, onUnlinked }: Props) {
   const { t, time } = useTexts();
   const site = useSite();
+  const search = useSearchInAddress();
   const unlink = useChange('unlinkVisitor', ['readTimeline', 'searchPeople']);
   const [asked, setAsked] = useState<string>();
   if (profile === null) {
@@ -68,7 +69,7 @@ export function PersonFacts({ data: { profile }, person, unlinking, onUnlinked }
       <ul className="plain-list" data-testid="visitors">
         {profile.visitor_ids.map((id) => (
           <li key={id}>
-            <Link className="cut" href={personPath(site.site_id, { visitor_id: id })} title={id}>
+            <Link className="cut" href={peoplePath(site.site_id, search, { visitor_id: id })} title={id}>
               <code>{id}</code>
             </Link>
             {unlinking.includes(id) ? (
@@ -89,7 +90,7 @@ export function PersonFacts({ data: { profile }, person, unlinking, onUnlinked }
         ))}
       </ul>
       {unlink.error && <Problem error={unlink.error} />}
-      {'visitor_id' in person && <Link href={personPath(site.site_id, profile)}>{t('person.showUser')}</Link>}
+      {'visitor_id' in person && <Link href={peoplePath(site.site_id, search, profile)}>{t('person.showUser')}</Link>}
       {asked !== undefined && (
         <ConfirmDialog
           removes

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
-import { pathTo } from '../app/location.ts';
 import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -9,7 +8,7 @@ import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { Avatar } from './avatar.tsx';
 import { ErasureReceipt } from './erasure-receipt.tsx';
 import { ForgetDialog } from './forget-dialog.tsx';
-import { idOf, type PersonId } from './person-address.ts';
+import { idOf, type PersonId, peoplePath, useSearchInAddress } from './person-address.ts';
 import { PersonFacts } from './person-facts.tsx';
 import { PersonPayments } from './person-payments.tsx';
 import { PersonTimeline } from './person-timeline.tsx';
@@ -25,6 +24,7 @@ const UNLINKING_MS_MAX = 180_000;
 export function PersonPage({ person }: { readonly person: PersonId }) {
   const { t } = useTexts();
   const site = useSite();
+  const search = useSearchInAddress();
   const [page, setPage] = useState(1);
   const [unlinked, setUnlinked] = useState<readonly { readonly id: string }[]>([]);
   const [isForgetting, setForgetting] = useState(false);
@@ -53,7 +53,7 @@ export function PersonPage({ person }: { readonly person: PersonId }) {
   return (
     <>
       <header className="page-head person-head">
-        <Link href={pathTo('sites', site.site_id, 'people')} className="back">
+        <Link href={peoplePath(site.site_id, search)} className="back">
           ← {t('nav.people')}
         </Link>
         <div className="person-title">
