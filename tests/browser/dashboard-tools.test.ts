@@ -82,7 +82,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await page.locator('.funnel li').nth(1).filter({ hasText: MARKUP }).waitFor();
     expect(await page.locator('.funnel-number').allTextContents()).toEqual([
       '2 visitors',
-      '1 visitors (1 left before it, 50% continued)',
+      '1 visitor (1 left before it, 50% continued)',
     ]);
     expect(await violationsOf(page)).toEqual([]);
 
@@ -106,7 +106,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await viewer.page.getByText('Choose two or more steps.').waitFor();
     await viewer.page.locator('[data-testid=saved-funnels]').getByRole('link', { name: MARKUP }).click();
     await viewer.page.getByRole('heading', { name: MARKUP }).waitFor();
-    await viewer.page.locator('.funnel-number', { hasText: '1 visitors' }).waitFor();
+    await viewer.page.locator('.funnel-number', { hasText: '1 visitor' }).waitFor();
     expect(await viewer.page.getByLabel('Value of step 2').inputValue()).toBe(MARKUP);
     expect(await viewer.page.getByRole('button', { name: /Remove|Save/ }).count()).toBe(0);
     expect(viewer.errors).toEqual([]);
@@ -122,7 +122,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
 
     await page.getByRole('link', { name: 'Journeys' }).click();
     await page.locator('[data-testid=next] .bar-row', { hasText: '/pricing' }).click();
-    await page.getByText('/pricing has 1 views in 1 visits.').waitFor();
+    await page.getByText('/pricing has 1 view in 1 visit.').waitFor();
     await expectExplained(page, /The pages that visits viewed/);
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);

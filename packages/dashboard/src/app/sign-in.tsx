@@ -18,7 +18,7 @@ export function SignIn() {
   const textOf = (error: Error): string => {
     if (error instanceof AdminError && error.status === 401) return t('signIn.wrong');
     if (error instanceof AdminError && error.status === 429) {
-      return t('signIn.limited', { seconds: error.retryAfterSeconds ?? 60 });
+      return t('signIn.limited', { count: error.retryAfterSeconds ?? 60 });
     }
     return problemText(error);
   };

@@ -53,7 +53,7 @@ export function FunnelResult({ asked, name, canSave }: Props) {
                     {index + 1}. {t(`step.${step.type}`)} <b>{step.value}</b>
                   </span>
                   <span className="funnel-number">
-                    {number(step.visitors)} {t('funnel.visitors')}
+                    {t('funnel.visitors', { count: step.visitors })}
                     {index > 0 && (
                       <span className="muted">
                         {' '}

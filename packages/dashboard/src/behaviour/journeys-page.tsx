@@ -58,8 +58,8 @@ export function JourneysPage() {
             <div className="panel-head">
               <p>
                 {t('journeys.count', {
-                  views: number(data.views),
-                  visits: number(data.visits),
+                  views: t('journeys.views', { count: data.views }),
+                  visits: t('journeys.visits', { count: data.visits }),
                   page: pathText(data.path),
                 })}
               </p>

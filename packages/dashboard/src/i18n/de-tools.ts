@@ -16,7 +16,7 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'definition.journeys':
     'Die Seiten, die Besuche direkt vor und nach dieser Seite angesehen haben. Aufrufe derselben Seite direkt hintereinander zählen als ein Aufruf.',
   'definition.realtime':
-    'Besucher sind die verschiedenen Besucher-IDs der Zeilen, deren Zeit in den letzten 5 oder 30 Minuten liegt. Ein Treffer, der spät ankommt, zählt in der Minute, in der er geschah.',
+    'Besucher sind die verschiedenen Besucher-IDs der Zeilen, deren Zeit in den letzten 5 oder 30 Minuten liegt. Ein Hit, der spät ankommt, zählt in der Minute, in der er geschah.',
   'sql.statement': 'Abfrage',
   'sql.hint':
     'Eine lesende Abfrage auf die Tabellen aller Websites. Ein Ergebnis hat höchstens 100.000 Zeilen; Zeit und Speicher sind begrenzt. Eine letzte Zeile wie -- params: {"site": "shop"} gibt {site:String} seinen Wert.',
@@ -50,7 +50,10 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'realtime.now': 'Jetzt',
   'realtime.five': 'Besucher in den letzten 5 Minuten',
   'realtime.thirty': 'Besucher in den letzten 30 Minuten',
-  'realtime.views': 'Seitenaufrufe in den letzten 30 Minuten',
+  'realtime.views': {
+    one: 'Seitenaufruf in den letzten 30 Minuten',
+    other: 'Seitenaufrufe in den letzten 30 Minuten',
+  },
   'realtime.chart': 'Besucher in jeder der letzten 30 Minuten',
   'realtime.noValue': 'Über die Besucher der letzten 30 Minuten ist hier nichts bekannt.',
   'realtime.none': 'In den letzten 30 Minuten gab es keine Besucher.',
@@ -102,14 +105,16 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'funnel.removeTitle': 'Den Trichter „{name}“ entfernen?',
   'funnel.removeText': 'Kein gespeichertes Ereignis wird geändert. Sie können den Trichter wieder speichern.',
   'funnel.rate': 'der Besucher des ersten Schritts haben den letzten erreicht',
-  'funnel.visitors': 'Besucher',
+  'funnel.visitors': '{count} Besucher',
   'funnel.dropped': '({dropped} sind vorher gegangen, {rate} gingen weiter)',
   'retention.hint':
     'Jede Zeile hat die neuen Besucher eines Tages, einer Woche oder eines Monats, und den Anteil, der später wiederkam.',
   'retention.interval': 'Kohorten nach',
   'retention.since': 'Zuerst gesehen',
   'retention.new': 'Neue Besucher',
-  'journeys.count': '{page} hat {views} Aufrufe in {visits} Besuchen.',
+  'journeys.count': '{page} hat {views} in {visits}.',
+  'journeys.views': { one: '{count} Aufruf', other: '{count} Aufrufe' },
+  'journeys.visits': { one: '{count} Besuch', other: '{count} Besuchen' },
   'journeys.previous': 'Davor',
   'journeys.next': 'Danach',
   'journeys.began': '(der Besuch begann hier)',

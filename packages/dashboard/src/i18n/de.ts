@@ -50,7 +50,10 @@ export const DE: Catalogue = {
   'signIn.token': 'Token eines Administrators oder Betrachters',
   'signIn.submit': 'Anmelden',
   'signIn.wrong': 'Weir kennt dieses Token nicht. Prüfen Sie, ob es vollständig ist.',
-  'signIn.limited': 'Zu viele Versuche. Versuchen Sie es in {seconds} Sekunden noch einmal.',
+  'signIn.limited': {
+    one: 'Zu viele Versuche. Versuchen Sie es in einer Sekunde noch einmal.',
+    other: 'Zu viele Versuche. Versuchen Sie es in {count} Sekunden noch einmal.',
+  },
   'signIn.hint':
     'Weir gibt das Admin-Token beim ersten Start aus und bewahrt es im Datenordner auf, in der Datei admin-token.',
   signOut: 'Abmelden',
@@ -232,7 +235,7 @@ export const DE: Catalogue = {
     'Wählen Sie eine Eigenschaft oder geben Sie ihren Namen ein. Die Zahlen sind die der Ereignisse, die sie haben.',
   'property.none':
     'Kein Ereignis dieses Zeitraums hat eine Eigenschaft. Senden Sie Eigenschaften mit Ihren Ereignissen, zum Beispiel plan.',
-  'map.label': 'Weltkarte: Besucher nach Land. Der Tab "Länder" enthält dasselbe als Liste.',
+  'map.label': 'Weltkarte: Besucher nach Land. Der Tab „Länder“ enthält dasselbe als Liste.',
   'map.failed':
     'Die Karte kann nicht geladen werden. Weir wurde aktualisiert oder antwortet nicht. Laden Sie die Seite neu.',
   'details.end': 'Die Liste endet nach {count} Werten. Suche oder andere Sortierung zeigt die übrigen.',

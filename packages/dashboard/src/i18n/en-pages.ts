@@ -83,7 +83,7 @@ export const EN_PAGES = {
   'imports.unfinished': 'not finished: run the same command again to continue',
   'archive.off': 'Weir does not archive. Set ARCHIVE_URL to keep a copy of all records.',
   'archive.complete': 'complete',
-  'archive.lag': '{records} records behind',
+  'archive.lag': { one: '{count} record behind', other: '{count} records behind' },
   'replay.none': 'There is no replay.',
   'replay.since': 'From {from} since {time}. Phase: {phase}.',
   'replay.records': '{done} of {all}',

@@ -47,7 +47,10 @@ export const EN = {
   'signIn.token': 'Admin or viewer token',
   'signIn.submit': 'Sign in',
   'signIn.wrong': 'Weir does not know this token. Check that you copied all of it.',
-  'signIn.limited': 'Too many attempts. Try again in {seconds} seconds.',
+  'signIn.limited': {
+    one: 'Too many attempts. Try again in a second.',
+    other: 'Too many attempts. Try again in {count} seconds.',
+  },
   'signIn.hint':
     'Weir prints the admin token at the first start and keeps it in the data folder, in the file admin-token.',
   signOut: 'Sign out',
@@ -74,7 +77,7 @@ export const EN = {
   'sites.none': 'There is no site yet.',
   'sites.noneHint': 'Add your first site. Weir then shows the line of HTML that counts its visitors.',
   'visitors.now': { one: '{count} visitor now', other: '{count} visitors now' },
-  'visitors.week': 'visitors in 7 days',
+  'visitors.week': { one: 'visitor in 7 days', other: 'visitors in 7 days' },
   'crowded.private':
     '{site}: at least {percent} % of the last {hits} hits come from one private network: a proxy that is missing in TRUSTED_PROXIES, or machines of your own.',
   'crowded.public':

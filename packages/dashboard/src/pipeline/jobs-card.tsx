@@ -59,14 +59,14 @@ function Imports({ imports }: Pick<Installation, 'imports'>) {
 }
 
 function Archive({ archive }: Pick<Installation, 'archive'>) {
-  const { t, number } = useTexts();
+  const { t } = useTexts();
   if (archive === null) return <p className="note">{t('archive.off')}</p>;
   return (
     <>
       <ul className="plain-list">
         {archive.topics.map(({ topic, lag }) => (
           <li key={topic}>
-            {topic} <b>{lag === 0 ? t('archive.complete') : t('archive.lag', { records: number(lag) })}</b>
+            {topic} <b>{lag === 0 ? t('archive.complete') : t('archive.lag', { count: lag })}</b>
           </li>
         ))}
       </ul>

@@ -38,13 +38,16 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
                 </header>
                 <div className="big-numbers">
                   <p>
-                    <b data-testid="now-visitors">{number(data.last_5_minutes.visitors)}</b> {t('realtime.five')}
+                    <b data-testid="now-visitors">{number(data.last_5_minutes.visitors)}</b>{' '}
+                    {t('realtime.five', { count: data.last_5_minutes.visitors })}
                   </p>
                   <p>
-                    <b>{number(data.last_30_minutes.visitors)}</b> {t('realtime.thirty')}
+                    <b>{number(data.last_30_minutes.visitors)}</b>{' '}
+                    {t('realtime.thirty', { count: data.last_30_minutes.visitors })}
                   </p>
                   <p>
-                    <b>{number(data.last_30_minutes.pageviews)}</b> {t('realtime.views')}
+                    <b>{number(data.last_30_minutes.pageviews)}</b>{' '}
+                    {t('realtime.views', { count: data.last_30_minutes.pageviews })}
                   </p>
                 </div>
                 <div className="minutes" role="img" aria-label={t('realtime.chart')}>

@@ -67,7 +67,7 @@ export function SitesPage() {
                     <span className="site-card-domain">{site.domain}</span>
                     <Sparkline values={site.series} />
                     <span className="site-card-numbers">
-                      <b>{number(site.totals.visitors)}</b> {t('visitors.week')}
+                      <b>{number(site.totals.visitors)}</b> {t('visitors.week', { count: site.totals.visitors })}
                       <Change
                         name="visitors"
                         now={site.totals.visitors}
