@@ -226,6 +226,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     await live.getByRole('alert').filter({ hasText: ALERT }).waitFor();
     await live.getByRole('button', { name: 'Pause' }).click();
     await live.getByRole('button', { name: 'Continue' }).waitFor();
+    expect(await live.getByText('Waiting for the next record').count()).toBe(0);
     // The browser reports requests in their order. When this one is answered, the counter contains all requests before it.
     const requestsNow = async (): Promise<number> => {
       expect(await page.evaluate(`fetch('/api/admin/session').then(({ status }) => status)`)).toBe(200);

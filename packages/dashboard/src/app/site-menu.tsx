@@ -18,7 +18,7 @@ interface Props {
 /** Chooses another site and stays on the same kind of page. */
 export function SiteMenu({ session, siteId, page }: Props) {
   const { t } = useTexts();
-  const { sites } = useSites(session);
+  const { sites, isLoaded } = useSites(session);
   const [search, setSearch] = useState('');
   const current = sites.find((site) => site.site_id === siteId);
   const word = search.trim().toLowerCase();
@@ -28,7 +28,9 @@ export function SiteMenu({ session, siteId, page }: Props) {
       <Ariakit.MenuProvider placement="bottom-start">
         <Ariakit.MenuButton className="site-button">
           <span className="site-name">{current?.name ?? t('site.choose')}</span>
-          <span className="site-domain">{current?.domain ?? t('sites.count', { count: sites.length })}</span>
+          <span className="site-domain">
+            {current?.domain ?? (isLoaded ? t('sites.count', { count: sites.length }) : '…')}
+          </span>
           <Icon name="down" size={16} />
         </Ariakit.MenuButton>
         <Ariakit.Menu gutter={6} className="menu site-menu" portal unmountOnHide aria-label={t('site.choose')}>
@@ -48,7 +50,7 @@ export function SiteMenu({ session, siteId, page }: Props) {
                 </span>
               </Ariakit.ComboboxItem>
             ))}
-            {found.length === 0 && <p className="menu-note">{t('nothing')}</p>}
+            {isLoaded && found.length === 0 && <p className="menu-note">{t('nothing')}</p>}
           </Ariakit.ComboboxList>
         </Ariakit.Menu>
       </Ariakit.MenuProvider>

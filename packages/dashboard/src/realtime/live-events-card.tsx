@@ -103,7 +103,7 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
           {t('live.broken')}
         </p>
       )}
-      {records.length === 0 && <Empty title={t('live.none')} />}
+      {records.length === 0 && !isPaused && <Empty title={t('live.none')} />}
       <ol className="live-list">
         {records.map((one) => (
           <li key={one.nth}>
