@@ -164,7 +164,7 @@ describeBrowser('realtime, goals, funnels, retention, journeys and settings in t
     await rules.getByText('Which rule would drop a hit?').click();
     await rules.locator('details').getByLabel('Address or network').fill('203.0.113.7');
     await rules.getByRole('button', { name: 'Test' }).click();
-    await rules.getByText('Dropped by: ip 203.0.113.0/24').waitFor();
+    await rules.getByText('Dropped by: Address or network 203.0.113.0/24').waitFor();
 
     await page.getByLabel('Name of the viewer').fill(MARKUP);
     await page.getByRole('button', { name: 'Create viewer' }).click();

@@ -89,7 +89,7 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
                   <RowButton
                     isDanger
                     text={t('remove')}
-                    label={t('removeName', { name: rule.value || rule.type })}
+                    label={t('removeName', { name: rule.value || t(`rule.${rule.type}`) })}
                     onClick={({ currentTarget }) => {
                       headingOf(currentTarget)?.focus({ preventScroll: true });
                       create.reset();

@@ -36,7 +36,9 @@ export function ExclusionTestBox({ siteId }: { readonly siteId: string }) {
         <p role="status" className={test.data.dropped ? 'state stuck' : 'state live'}>
           {test.data.dropped
             ? t('rules.testDropped', {
-                rule: test.data.rule ? `${test.data.rule.type} ${test.data.rule.value}` : (test.data.reason ?? ''),
+                rule: test.data.rule
+                  ? `${t(`rule.${test.data.rule.type}`)} ${test.data.rule.value}`
+                  : (test.data.reason ?? ''),
               })
             : t('rules.testKept')}
         </p>
