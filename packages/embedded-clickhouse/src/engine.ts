@@ -167,9 +167,11 @@ async function openRepaired({ folder, memoryBytes, lockWaitMs, repair }: EngineO
 
 async function openRoot(folder: string, lockWaitMs: number): Promise<Session> {
   const deadline = performance.now() + lockWaitMs;
+  // In this argument, a backslash escapes the next character.
+  const configFile = join(folder, CONFIG_FILE).replaceAll('\\', '\\\\');
   for (;;) {
     try {
-      return new Session(folder, { connectionArgs: [`--config-file=${join(folder, CONFIG_FILE)}`] });
+      return new Session(folder, { connectionArgs: [`--config-file=${configFile}`] });
     } catch (error) {
       if (!(error instanceof Error) || !FOLDER_IN_USE.test(error.message) || performance.now() > deadline) throw error;
       await pause(50);

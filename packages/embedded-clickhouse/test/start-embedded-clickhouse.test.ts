@@ -12,12 +12,14 @@ import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '../src/start-e
 const ENTRY = join(__dirname, '../src/clickhouse-server.ts');
 const logger = { info: () => undefined, warn: () => undefined };
 
+let root: string;
 let dataDir: string;
 beforeEach(() => {
-  // The name has an apostrophe, because SQL statements contain paths of this folder.
-  dataDir = mkdtempSync(join(tmpdir(), "weir-embedded-o'brien-"));
+  root = mkdtempSync(join(tmpdir(), 'weir-embedded-'));
+  // The name has an apostrophe and a backslash, because SQL statements and arguments of the engine contain paths of this folder.
+  dataDir = join(root, "o'brien\\n");
 });
-afterEach(() => rmSync(dataDir, { recursive: true }));
+afterEach(() => rmSync(root, { recursive: true }));
 
 interface Address {
   readonly url: string;
@@ -223,8 +225,8 @@ describe('when the engine cannot start', () => {
   });
 
   it('the error contains the reason of the last exit, not of an earlier one', async () => {
-    const entry = join(dataDir, 'server.mjs');
-    const said = JSON.stringify(join(dataDir, 'said'));
+    const entry = join(root, 'server.mjs');
+    const said = JSON.stringify(join(root, 'said'));
     const first = `writeFileSync(${said}, ''); process.send({ type: 'failed', message: 'an earlier one' });`;
     const program = `import { existsSync, writeFileSync } from 'node:fs'; if (!existsSync(${said})) { ${first} }`;
     writeFileSync(entry, `${program} process.exitCode = 7; process.disconnect();`);
@@ -232,7 +234,7 @@ describe('when the engine cannot start', () => {
   });
 
   it('close kills a child that is not ready yet, because it does not read messages', async () => {
-    const entry = join(dataDir, 'server.mjs');
+    const entry = join(root, 'server.mjs');
     writeFileSync(entry, "process.send({ type: 'listening', port: 1 }); setInterval(() => undefined, 60_000);");
     const clickhouse = await startEmbeddedClickhouse({ dataDir, entry, logger });
     const pid = clickhouse.pid() as number;
