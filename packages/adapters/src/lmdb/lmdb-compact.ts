@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { forgetAllocation } from './lmdb-allocate-files.ts';
-import { isFreeListEmpty } from './lmdb-file-space.ts';
+import { type FileSpace, isFreeListEmpty } from './lmdb-file-space.ts';
 
 /** The name of an empty file. It exists while free pages of `data.mdb` can contain erased rows. */
 const ERASED = 'erased';
@@ -21,9 +21,7 @@ export function markErased(folder: string): void {
 export async function compactErased(folder: string): Promise<void> {
   const [data, copy] = [join(folder, 'data.mdb'), join(folder, COPY)];
   rmSync(copy, { recursive: true, force: true });
-  if (!existsSync(data)) return;
-  // The list of free pages is empty only in a file that an earlier version has compacted: see `fillFreeList`.
-  if (!existsSync(join(folder, ERASED)) && !(await withEnvironment(folder, isFreeListEmpty))) return;
+  if (!existsSync(join(folder, ERASED)) || !existsSync(data)) return;
   // Makes no copy if it could fill the disk: lmdb corrupts the heap if the disk is full during a write (lmdb-file-space.ts).
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < 2 * statSync(data).size) return;
@@ -46,9 +44,20 @@ async function withEnvironment<T>(path: string, work: (env: RootDatabase) => T |
 }
 
 /**
+ * Call it when the environment was opened, before another transaction. The list of free pages is empty only in a file that an earlier version has
+ * compacted. If the file has no space for a small transaction, this call changes nothing, and the call at the next start tries again.
+ */
+export async function fillEmptyFreeList(env: RootDatabase, fileSpace: FileSpace): Promise<void> {
+  if (!isFreeListEmpty(env)) return;
+  const refused = await fileSpace.grow(fileSpace.read().boundOf({ keys: 1, bytes: 1024 }));
+  if (refused === undefined) await fillFreeList(env);
+}
+
+/**
  * lmdb 3.5.6 crashes if its list of free pages is empty, as in a compacted file, and a transaction frees more pages than one page can list (507).
  * This small transaction frees a page, so that the list is no longer empty.
  */
 async function fillFreeList(env: RootDatabase): Promise<void> {
-  await env.openDB<number, string>({ name: 'compacted' }).put('at', Date.now());
+  const table = env.openDB<number, string>({ name: 'compacted' });
+  await env.batch(() => void table.put('at', Date.now()));
 }

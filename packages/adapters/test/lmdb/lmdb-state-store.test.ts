@@ -80,11 +80,14 @@ describe('the LMDB state store', () => {
     }
   });
 
-  test('after an erasure and a restart, a large transaction does not crash the process', () => {
-    const program = require.resolve('./lmdb-write-after-erasure.ts');
-    const { status, signal, stdout } = spawnSync(process.execPath, ['--import', 'tsx', program, folder]);
-    expect({ status, signal, stdout: String(stdout) }).toEqual({ status: 0, signal: null, stdout: '2\n' });
-  });
+  test.each(['erased', 'compacted'])(
+    'when state was %s before the last start, a large transaction does not crash the process',
+    (before) => {
+      const program = require.resolve('./lmdb-write-after-erasure.ts');
+      const { status, signal, stdout } = spawnSync(process.execPath, ['--import', 'tsx', program, folder, before]);
+      expect({ status, signal, stdout: String(stdout) }).toEqual({ status: 0, signal: null, stdout: '2\n' });
+    },
+  );
 
   async function appliedTo(): Promise<number> {
     const store = await openLmdbStateStore({ folder, clock: Date.now });

@@ -6,7 +6,7 @@ import { BEFORE_UNREAD_MS } from '@weir/ports/kept-from';
 import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
 import { open, type RootDatabase } from 'lmdb';
 import { allocateFiles } from '../lmdb-allocate-files.ts';
-import { compactErased, markErased } from '../lmdb-compact.ts';
+import { compactErased, fillEmptyFreeList, markErased } from '../lmdb-compact.ts';
 import { isCutShort, openFileSpace } from '../lmdb-file-space.ts';
 import { isTrusted, markClosed, markOpened, markOpening, wipe } from '../lmdb-power-loss.ts';
 import { createWriteQueue, submitWrite } from '../lmdb-write-queue.ts';
@@ -50,6 +50,7 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
   const folded: ExpiringRows = env.openDB({ name: 'folded', encoding: 'string' });
   const applied = env.openDB<number, string>({ name: 'applied' });
   const fileSpace = await openFileSpace(join(folder, 'data.mdb'), env, config.disk);
+  await fillEmptyFreeList(env, fileSpace);
   const writes = createWriteQueue(env, fileSpace, clock);
   const claims = createKeyClaims(confirmed, writes, clock, config.pendingClaimsMax ?? PENDING_CLAIMS_MAX);
   const { firstSeenKeptMs = FIRST_SEEN_KEPT_MS, oldestUnreadAt = async () => Number.POSITIVE_INFINITY } = config;
