@@ -41,10 +41,9 @@ const KEPT =
 /** The child process: chDB behind ClickHouse's HTTP interface on 127.0.0.1. Only `startEmbeddedClickhouse` starts it. */
 async function main(options: ChildOptions): Promise<void> {
   yieldToParent();
-  // Ignores these signals, because the parent sends the message `close` instead. Ctrl-C signals the whole process group, but the parent
-  // must first finish its work with this process.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => undefined);
+  // Ignores these signals, because the parent sends the message `close` instead. Ctrl-C, or the end of the terminal, signals the whole process
+  // group, but the parent must first finish its work with this process.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
   // This event means that the parent has ended, perhaps by kill -9. Acknowledged inserts are durable, so this process ends at once, which
   // releases the folder.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

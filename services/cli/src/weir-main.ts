@@ -1,11 +1,15 @@
 import { fstatSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
+import { interruptionOf } from './cli-io.ts';
 import { EXIT } from './exit-codes.ts';
 import { createFileOutput } from './file-output.ts';
 import { runCli } from './run-cli.ts';
 
 const STDOUT_FD = 1;
+
+// Writing to a closed terminal or pipe fails. Without this listener, the error would end the process before a command has removed its temporary files.
+process.stderr.on('error', () => undefined);
 
 runCli(process.argv.slice(2), {
   env: process.env,
@@ -13,17 +17,7 @@ runCli(process.argv.slice(2), {
   stdout: openStdout(),
   stderr: process.stderr,
   clock: Date.now,
-  interruption() {
-    const controller = new AbortController();
-    // `timeout` and service managers send SIGTERM. A second signal of either kind ends the process.
-    const signals = ['SIGINT', 'SIGTERM'];
-    const abort = (): void => {
-      for (const signal of signals) process.off(signal, abort);
-      controller.abort();
-    };
-    for (const signal of signals) process.on(signal, abort);
-    return controller.signal;
-  },
+  interruption: () => interruptionOf(process),
 }).then(
   (exitCode) => {
     process.exitCode = exitCode;

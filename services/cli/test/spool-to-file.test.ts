@@ -19,9 +19,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const spooled = (): string[] => readdirSync(folder).filter((name) => name.startsWith('weir-import-'));
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s while a pipe is read leaves no copy of the log behind',
-  async (signal) => {
+test.each([
+  ['SIGINT', false],
+  ['SIGTERM', false],
+  ['SIGHUP', false],
+  ['SIGHUP', true],
+] as const)(
+  '%s while a pipe is read leaves no copy of the log behind (standard error is closed: %s)',
+  async (signal, isClosed) => {
     const weir = spawn(process.execPath, ['--import', 'tsx', MAIN, 'import', '-', '--site', 'shop'], {
       env: { ...process.env, TMPDIR: folder, WEIR_ADMIN_TOKEN: 'never-sent' },
       stdio: ['pipe', 'ignore', 'pipe'],
@@ -34,9 +39,10 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     try {
       weir.stdin.write('192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1 "-" "-"\n');
       await eventually('the copy is there', () => spooled().length === 1);
+      if (isClosed) weir.stderr.destroy();
       weir.kill(signal);
       expect(await ended).toEqual([130, null]);
-      expect(said).toBe('weir: interrupted before anything was imported\n');
+      expect(said).toBe(isClosed ? '' : 'weir: interrupted before anything was imported\n');
       expect(spooled()).toEqual([]);
     } finally {
       weir.kill('SIGKILL');

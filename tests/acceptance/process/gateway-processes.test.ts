@@ -151,6 +151,17 @@ describeOwnProcess('the end of Weir with gateway processes', () => {
     rmSync(TMPDIR, { recursive: true });
   });
 
+  test('SIGHUP to all processes, as from a terminal that is closed, ends them as SIGTERM does', async () => {
+    const weir = await startWeir({ env: TWO });
+    const pids = [...(await twoGateways(weir)), weir.clickhousePid()];
+    process.kill(-weir.pid(), 'SIGHUP');
+    expect(await weir.ended()).toBe(0);
+    expect(pids.filter(isRunning)).toEqual([]);
+    expect(weir.output()).toContain('"signal":"SIGHUP"');
+    expect(weir.output()).not.toMatch(/another one is started|restarting it/);
+    await weir.stop();
+  });
+
   test('if the main process is killed, the gateway processes end, and a restart on the same port works', async () => {
     const weir = await startWeir({ env: TWO });
     const pids = await twoGateways(weir);

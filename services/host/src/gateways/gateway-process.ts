@@ -17,8 +17,9 @@ import type { GatewayCalls, GatewayInput, MainCalls } from './gateway-calls.ts';
 import { parentProcessPort } from './process-port.ts';
 
 if (process.send === undefined) throw new Error('this program is a process of Weir: run npm start');
-// Ctrl-C in a terminal, and some service managers, send the signal to all processes. This process ignores it: the main process will call `close`.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+// Ctrl-C in a terminal, a terminal that is closed, and some service managers send the signal to all processes. This process ignores it: the main
+// process will call `close`.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 // The process cannot work without the main process, which has the embedded engines and writes the log lines. Clients send their requests again.
 process.on('disconnect', () => process.exit(0));
 
