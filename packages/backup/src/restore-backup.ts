@@ -17,14 +17,16 @@ export interface ReadBackupOptions {
 
 /** Reads a whole backup and checks the checksum of each chunk. Throws `object_store_damaged` if there is no backup, or if it is damaged. */
 export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot> {
-  return readItems(options, async () => async () => undefined);
+  const snapshot = await findSnapshot(options);
+  await readItems(options, snapshot, async () => async () => undefined);
+  return snapshot;
 }
 
 /**
  * Writes a backup into an empty folder. All files are first written into the folder `restore.part` in it. Then `finish` must delete the writer's
  * commits in `restore.part`, because they are newer than the tables. Then all files are moved out of `restore.part`. Weir does not start on a folder
  * with `restore.part` (data-folder.ts), so it never uses an incomplete restore.
- * Throws if the folder is not empty. Throws `object_store_damaged` if the backup is damaged.
+ * Throws if the folder is not empty. Throws `object_store_damaged` if the backup is damaged; if there is no backup, before anything is written.
  */
 export async function restoreBackup<T>(
   options: ReadBackupOptions & {
@@ -33,18 +35,22 @@ export async function restoreBackup<T>(
   },
 ): Promise<{ readonly snapshot: Snapshot; readonly finished: T }> {
   const { into } = options;
+  const snapshot = await findSnapshot(options);
   // Only the owner can enter a data folder (data-folder.ts), because its files contain data of visitors.
   await createFolder(into, 0o700);
-  if ((await readdir(into)).length > 0) {
+  const names = await readdir(into);
+  if (names.length > 0) {
     throw new DependencyError(
       'data_folder_unusable',
-      `${into} is not empty: restore a backup into an empty folder. If it contains ${RESTORE_PART}, a restore was interrupted: delete its content first`,
+      names.includes(RESTORE_PART)
+        ? `a restore into ${into} was interrupted or still runs. If none runs, delete this folder, and run the command again`
+        : `${into} is not empty: restore a backup into an empty folder`,
     );
   }
   const part = join(into, RESTORE_PART);
   await mkdir(part);
   await syncFolder(into);
-  const snapshot = await readItems(options, async (path) => {
+  await readItems(options, snapshot, async (path) => {
     const target = safePath(part, path);
     await mkdir(dirname(target), { recursive: true });
     const file = await open(target, 'wx', 0o600);
@@ -68,13 +74,17 @@ export async function restoreBackup<T>(
 /** Receives the bytes of a file, and undefined at its end. */
 type FileSink = (bytes: Uint8Array | undefined) => Promise<void>;
 
+async function findSnapshot({ objects, id }: ReadBackupOptions): Promise<Snapshot> {
+  const found = id ?? (await listSnapshots(objects)).at(-1);
+  if (found === undefined) throw new DependencyError('object_store_damaged', 'there is no backup here');
+  return readSnapshot(objects, found);
+}
+
 async function readItems(
-  { objects, id, onProgress }: ReadBackupOptions,
+  { objects, onProgress }: ReadBackupOptions,
+  snapshot: Snapshot,
   openFile: (path: string) => Promise<FileSink>,
-): Promise<Snapshot> {
-  const newest = id ?? (await listSnapshots(objects)).at(-1);
-  if (newest === undefined) throw new DependencyError('object_store_damaged', 'there is no backup here');
-  const snapshot = await readSnapshot(objects, newest);
+): Promise<void> {
   const bytesOf = ({ files }: SnapshotItem): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
   const bytesTotal = snapshot.items.reduce((sum, item) => sum + bytesOf(item), 0);
   let bytesDone = 0;
@@ -83,7 +93,6 @@ async function readItems(
     bytesDone += bytesOf(item);
     onProgress(bytesDone, bytesTotal);
   }
-  return snapshot;
 }
 
 async function readItem(

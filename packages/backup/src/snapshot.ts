@@ -55,7 +55,9 @@ export async function listSnapshots(objects: ObjectStore): Promise<readonly stri
 /** Reads a snapshot. Throws `object_store_damaged` if there is no such backup, if it is damaged, or if a newer version of Weir wrote it. */
 export async function readSnapshot(objects: ObjectStore, id: string): Promise<Snapshot> {
   const stream = await objects.get(`${SNAPSHOTS}${id}.json`);
-  if (stream === undefined) throw new DependencyError('object_store_damaged', `there is no backup ${id}`);
+  if (stream === undefined) {
+    throw new DependencyError('object_store_damaged', `there is no backup ${id}: weir backup list prints all backups`);
+  }
   const content = await text(stream);
   let snapshot: Snapshot;
   try {

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { isDependencyError } from '@weir/domain/errors';
@@ -32,6 +33,12 @@ export function objectsUrl(place: string): string {
       EXIT.usage,
     );
   return pathToFileURL(place).href;
+}
+
+/** The place in messages: the absolute path of a folder, or an `s3://` URL. A wrong path or prefix is then seen. */
+export function placeName(place: string): string {
+  const url = objectsUrl(place);
+  return url.startsWith('file:') ? resolve(fileURLToPath(url)) : url;
 }
 
 /**

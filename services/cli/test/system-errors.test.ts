@@ -1,9 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { cli } from './cli-harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-errors-'));
+/** A place with an empty backup. */
+const backups = join(folder, 'backups');
+mkdirSync(join(backups, 'snapshots'), { recursive: true });
+writeFileSync(join(backups, 'snapshots/20261122T030000Z.json'), JSON.stringify({ version: 1, items: [] }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('an admin token that cannot be read is a wrong setting, with a message of one line', async () => {
@@ -17,7 +22,7 @@ test('an admin token that cannot be read is a wrong setting, with a message of o
 });
 
 test('a backup is not restored into a file system that allows no new folders', async () => {
-  expect(await cli(['backup', 'restore', folder, '/proc/weir', '--nothing-erased'], { env: {} })).toMatchObject({
+  expect(await cli(['backup', 'restore', backups, '/proc/weir', '--nothing-erased'], { env: {} })).toMatchObject({
     exitCode: 1,
     err: 'weir: cannot create the folder /proc/weir: the file system of /proc allows no new folders\n',
   });
@@ -69,16 +74,75 @@ test.each(['', 'http://backups.example/weir', 'S3://backups'])(
 test('an error of the operating system has a message of one line', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
-  const restore = ['backup', 'restore', folder, join(file, 'restored'), '--nothing-erased'];
+  const restore = ['backup', 'restore', backups, join(file, 'restored'), '--nothing-erased'];
   expect(await cli(restore, { env: {} })).toMatchObject({
     exitCode: 1,
     err: expect.stringMatching(/^weir: ENOTDIR: .*\n$/),
   });
 });
 
-test('the restore of a place without a backup does not ask for a list of erasures', async () => {
-  expect(await cli(['backup', 'restore', folder, join(folder, 'restored')], { env: {} })).toMatchObject({
+test.each([
+  [['backup', 'restore'], ['/nowhere']],
+  [
+    ['backup', 'restore'],
+    ['/nowhere', '--nothing-erased'],
+  ],
+  [['backup', 'verify'], []],
+])('weir %j PLACE %j says that a place has no backup, and writes nothing', async (command, more) => {
+  const relativePath = relative('.', folder);
+  expect(await cli([...command, `${relativePath}/`, ...more], { env: {} })).toMatchObject({
     exitCode: 1,
+    out: '',
     err: `weir: there is no backup in ${folder}\n`,
   });
+  expect(existsSync('/nowhere')).toBe(false);
+});
+
+test('weir backup list and archive list name the place that they have read, if it has nothing', async () => {
+  const place = relative('.', folder);
+  expect(await cli(['backup', 'list', place], { env: {} })).toMatchObject({
+    exitCode: 0,
+    out: `no backups in ${folder}\n`,
+  });
+  expect(await cli(['archive', 'list', place], { env: {} })).toMatchObject({
+    exitCode: 0,
+    out: `${folder} has no segments of an archive: give the value of ARCHIVE_URL\n`,
+  });
+});
+
+test.each([['.'], ['sub'], ['sub/folder']])('no backup is restored into its own place: %s', async (name) => {
+  const into = join(backups, name);
+  const place = pathToFileURL(backups).href;
+  expect(await cli(['backup', 'restore', `${place}/`, into, '--nothing-erased'], { env: {} })).toMatchObject({
+    exitCode: 2,
+    out: '',
+    err: `weir: ${into} is in ${backups}, the place of the backups: name a folder outside\n`,
+  });
+  expect(readdirSync(backups)).toEqual(['snapshots']);
+});
+
+test('a wrong ID of a backup leaves no folder, and the message names the command that lists the IDs', async () => {
+  const into = join(folder, 'restored');
+  const restore = ['backup', 'restore', backups, into, '--nothing-erased', '--id', '20200101T000000Z'];
+  expect(await cli(restore, { env: {} })).toMatchObject({
+    exitCode: 1,
+    err: 'weir: there is no backup 20200101T000000Z: weir backup list prints all backups\n',
+  });
+  expect(existsSync(into)).toBe(false);
+});
+
+test('after an interrupted restore, the message says what to do', async () => {
+  const into = join(folder, 'interrupted');
+  mkdirSync(join(into, 'restore.part'), { recursive: true });
+  expect(await cli(['backup', 'restore', backups, into, '--nothing-erased'], { env: {} })).toMatchObject({
+    exitCode: 1,
+    err: `weir: a restore into ${into} was interrupted or still runs. If none runs, delete this folder, and run the command again\n`,
+  });
+});
+
+test.each([
+  ['backup', 'create'],
+  ['archive', 'verify'],
+])('weir %s %s --help explains <place>', async (...command) => {
+  expect((await cli([...command, '--help'], { env: {} })).out).toContain('<place> is ');
 });

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
-import { objectsUrl, withObjects } from '../open-objects.ts';
+import { objectsUrl, placeName, withObjects } from '../open-objects.ts';
 import { print, table } from '../output.ts';
 
 const NOTES = `
@@ -22,7 +22,7 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
     'look into the archive of the topics',
     'weir archive verify /mnt/archive',
   );
-  archive.addHelpText('after', NOTES);
+  archive.addHelpText('afterAll', NOTES);
 
   withExamples(
     archive.command('list <place>').description('print the archived offsets of each partition, and the gaps'),
@@ -42,6 +42,7 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
           one.ranges.length === 0 ? '' : `${one.ranges[0]?.[0]}-${one.ranges.at(-1)?.[1]}`,
           gapsOf(one),
         ]),
+        noSegments(place),
       ),
     );
   });
@@ -56,13 +57,17 @@ export function addArchiveCommands(program: Command, { io }: CommandContext): vo
   ).action(async (place: string, { json }: { json?: boolean }) => {
     const result = await withObjects(objectsUrl(place), io.env, (objects) => verifyAll(objects, io));
     if (result.segments === 0) {
-      throw new CliError(`${place} has no segments of an archive: give the value of ARCHIVE_URL`, EXIT.failed);
+      throw new CliError(noSegments(place), EXIT.failed);
     }
     print(io, json, result, ({ segments, damaged }) =>
       damaged.length === 0 ? `${segments} segments are complete and undamaged.` : damaged.join('\n'),
     );
     if (result.damaged.length > 0) throw new CliError(`damaged segments: ${result.damaged.length}`, EXIT.failed);
   });
+}
+
+function noSegments(place: string): string {
+  return `${placeName(place)} has no segments of an archive: give the value of ARCHIVE_URL`;
 }
 
 /**

@@ -4,13 +4,14 @@ import { checkErasedList, type ErasedList, readErasedList } from '@weir/backup/e
 import { restoreBackup, verifyBackup } from '@weir/backup/restore-backup';
 import { listSnapshots, type Snapshot, timeOfSnapshot } from '@weir/backup/snapshot';
 import { isDependencyError } from '@weir/domain/errors';
+import type { ObjectStore } from '@weir/ports/object-store';
 import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import type { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { dropWriterCommits, eraseAgainIn } from '../open-backup.ts';
-import { objectsUrl, withObjects } from '../open-objects.ts';
+import { objectsUrl, placeName, withObjects } from '../open-objects.ts';
 import { fields, print } from '../output.ts';
 import { createProgress, type Progress } from '../progress-bar.ts';
 import { readWholeNumber } from '../read-whole-number.ts';
@@ -43,7 +44,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     'back up the data folder while Weir runs, and restore it',
     'weir backup create /mnt/backups',
   );
-  backup.addHelpText('after', NOTES);
+  backup.addHelpText('afterAll', NOTES);
 
   withExamples(
     backup.command('create <place>').description('make a backup; it continues if this command is interrupted'),
@@ -95,7 +96,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     'weir backup list /mnt/backups',
   ).action(async (place: string, { json }: { json?: boolean }) => {
     const ids = await withObjects(objectsUrl(place), io.env, listSnapshots);
-    print(io, json, ids, (found) => (found.length === 0 ? 'none' : found.join('\n')));
+    print(io, json, ids, (found) => (found.length === 0 ? `no backups in ${placeName(place)}` : found.join('\n')));
   });
 
   withExamples(
@@ -105,9 +106,10 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
   )
     .option('--id <backup_id>', 'default: the newest')
     .action(async (place: string, { json, id }: { json?: boolean; id?: string }) => {
-      const snapshot = await withObjects(objectsUrl(place), io.env, (objects) =>
-        withProgress(io, (onProgress) => verifyBackup({ objects, id, onProgress })),
-      );
+      const snapshot = await withObjects(objectsUrl(place), io.env, async (objects) => {
+        await assertBackups(objects, place);
+        return withProgress(io, (onProgress) => verifyBackup({ objects, id, onProgress }));
+      });
       print(io, json, summary(snapshot), () => `Backup ${snapshot.id} is complete and undamaged.`);
     });
 
@@ -127,10 +129,15 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       const into = resolve(folder);
       const named = erased === undefined ? undefined : readList(erased);
       const [restored, lists] = await withObjects(objectsUrl(place), io.env, async (objects) => {
+        if (`${into}/`.startsWith(`${placeName(place)}/`)) {
+          throw new CliError(
+            `${into} is in ${placeName(place)}, the place of the backups: name a folder outside`,
+            EXIT.usage,
+          );
+        }
+        await assertBackups(objects, place);
         const listed = await readErasedList(objects);
         if (listed === undefined && named === undefined && nothingErased !== true) {
-          // The list is missing also if the name of the place is wrong.
-          if ((await listSnapshots(objects)).length === 0) throw new CliError(`there is no backup in ${place}`);
           throw new CliError(NO_LIST, EXIT.usage);
         }
         const found = [listed, named].filter((list) => list !== undefined);
@@ -154,6 +161,10 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
         ].join('\n'),
       );
     });
+}
+
+async function assertBackups(objects: ObjectStore, place: string): Promise<void> {
+  if ((await listSnapshots(objects)).length === 0) throw new CliError(`there is no backup in ${placeName(place)}`);
 }
 
 interface RestoreOptions {
