@@ -7,7 +7,7 @@ const PAUSE_MS_MAX = 5000;
 
 /**
  * Retries a call with backoff while Weir is unreachable, answers 503, or asks to retry later. Rejects with the last error after
- * two minutes, or when `interrupted` has aborted. The call must be idempotent.
+ * two minutes, and with the exit code 130 when `interrupted` has aborted. The call must be idempotent.
  */
 export async function patientCall<T>(
   call: () => Promise<T>,
@@ -20,11 +20,11 @@ export async function patientCall<T>(
     try {
       return await call();
     } catch (error) {
-      if (!isPassing(error) || interrupted.aborted || clock() >= deadline) throw error;
+      if (!isPassing(error) || clock() >= deadline) throw error;
       const waitMs = error instanceof AdminRefusal ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-      onWait(error.message);
+      if (!interrupted.aborted) onWait(error.message);
       await pauseUnlessAborted(Math.max(waitMs, pauseMs), interrupted);
-      if (interrupted.aborted) throw error;
+      if (interrupted.aborted) throw new CliError(`interrupted while waiting: ${error.message}`, EXIT.interrupted);
     }
   }
 }

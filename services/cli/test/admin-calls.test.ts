@@ -142,12 +142,39 @@ test('replay start ends if the tables were swapped before it saw that the replay
 });
 
 test('a backup during which Weir restarts is not called complete', async () => {
-  answer = ({ method }) =>
-    method === 'POST'
-      ? { status: 201, data: { state: 'running', bytes_done: 0, bytes_total: 0 } }
-      : { status: 200, data: null };
+  let polls = 0;
+  answer = ({ method }) => {
+    if (method === 'POST') return { status: 201, data: { state: 'running', bytes_done: 0, bytes_total: 0 } };
+    return polls++ === 0 ? { status: 503, message: 'Weir is starting' } : { status: 200, data: null };
+  };
   const { exitCode, err } = await cli(['backup', 'create', '/mnt/backups'], { env: env() });
-  expect([exitCode, err]).toEqual([1, 'weir: Weir restarted, so the backup was not completed: start it again\n']);
+  expect([exitCode, err]).toEqual([
+    1,
+    'waiting: Weir is starting\nweir: Weir restarted, so the backup was not completed: start it again\n',
+  ]);
+});
+
+test('weir forget says why it waits, and shows the receipt when Weir answers again', async () => {
+  let polls = 0;
+  answer = () =>
+    polls++ === 0
+      ? { status: 503, message: 'Weir is starting' }
+      : { status: 200, data: { phase: 'done', removed: {}, archive: null, remains: [] } };
+  const { exitCode, err } = await cli(['forget', '--receipt', 'erasure_1'], { env: env() });
+  expect([exitCode, err]).toEqual([0, 'erasure_1: waiting: Weir is starting\n']);
+});
+
+test('Ctrl-C while a command waits for Weir ends it with the exit code of an interruption', async () => {
+  const controller = new AbortController();
+  answer = () => {
+    controller.abort();
+    return { status: 503, message: 'Weir is starting' };
+  };
+  const { exitCode, err } = await cli(['forget', '--receipt', 'erasure_1'], {
+    env: env(),
+    interruption: () => controller.signal,
+  });
+  expect([exitCode, err]).toEqual([130, 'weir: interrupted while waiting: Weir is starting\n']);
 });
 
 test('an import waits for an election that holds the first call for 20 s and then refuses it', async () => {

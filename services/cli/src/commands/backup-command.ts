@@ -13,6 +13,7 @@ import { CliError, EXIT } from '../exit-codes.ts';
 import { dropWriterCommits, eraseAgainIn } from '../open-backup.ts';
 import { objectsUrl, placeName, withObjects } from '../open-objects.ts';
 import { fields, print } from '../output.ts';
+import { patientCall } from '../patient-call.ts';
 import { createProgress, type Progress } from '../progress-bar.ts';
 import { readWholeNumber } from '../read-whole-number.ts';
 
@@ -63,7 +64,13 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
           if (interrupted.aborted) {
             throw new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
           }
-          const current = await admin.call<BackupView | null>('GET', '/backups/current');
+          // Weir may be restarting. The backup is then lost, and the call returns null.
+          const current = await patientCall(
+            () => admin.call<BackupView | null>('GET', '/backups/current'),
+            io.clock,
+            (reason) => io.stderr.write(`waiting: ${reason}\n`),
+            interrupted,
+          );
           if (current === null) {
             throw new CliError('Weir restarted, so the backup was not completed: start it again', EXIT.failed);
           }

@@ -129,17 +129,19 @@ async function follow(io: CliIo, admin: AdminClient, erasureId: string): Promise
   const interrupted = io.interruption();
   const path = `/erasures/${encodeURIComponent(erasureId)}`;
   let shown = '';
+  const say = (state: string): void => {
+    if (state !== shown) io.stderr.write(`${erasureId}: ${state}\n`);
+    shown = state;
+  };
   for (;;) {
     const view = await patientCall(
       () => admin.call<ErasureView>('GET', path),
       io.clock,
-      () => undefined,
+      (reason) => say(`waiting: ${reason}`),
       interrupted,
     );
     if (view.phase === 'done') return view;
-    const state = `${view.phase}${view.problem === null ? '' : `: ${view.problem}`}`;
-    if (state !== shown) io.stderr.write(`${erasureId}: ${state}\n`);
-    shown = state;
+    say(`${view.phase}${view.problem === null ? '' : `: ${view.problem}`}`);
     if (interrupted.aborted) {
       throw new CliError(`Weir goes on: weir forget --receipt ${erasureId} shows the rest`, EXIT.interrupted);
     }
