@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addArchiveCommands } from './archive/archive-command.ts';
 import type { CliIo } from './cli-io.ts';
-import { createContext } from './command-context.ts';
+import { type CommandContext, createContext } from './command-context.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
 import { addBackupCommands } from './commands/backup-command.ts';
 import { addDeadLetterCommands } from './commands/dead-letters-command.ts';
@@ -48,9 +48,9 @@ Examples:
   $ weir sql 'SELECT count() FROM events'
 `;
 
-/** Runs one command line (without the program name) and resolves with the exit code. */
-export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
-  let exitCode: ExitCode = EXIT.ok;
+/** The whole command line, with all commands. */
+export function createProgram(context: CommandContext): Command {
+  const { io } = context;
   const program = new Command('weir')
     .description('command-line tools for a running Weir; they use its admin API')
     .addHelpText('after', HELP)
@@ -59,9 +59,6 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
     });
-  const context = createContext(io, (code) => {
-    exitCode = code;
-  });
   addSiteCommands(program, context);
   addKeyCommands(program, context);
   addViewerCommands(program, context);
@@ -88,12 +85,23 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   addArchiveCommands(program, context);
   addImportCommand(program, context);
   addReplayCommands(program, context);
+  return program;
+}
+
+/** Runs one command line (without the program name) and resolves with the exit code. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok;
+  const context = createContext(io, (code) => {
+    exitCode = code;
+  });
   try {
-    await program.parseAsync([...args], { from: 'user' }).catch((error: unknown) => {
-      if (!(error instanceof CommanderError)) throw error;
-      // Commander has already printed the message. Exit code 0 means that help was requested.
-      exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    });
+    await createProgram(context)
+      .parseAsync([...args], { from: 'user' })
+      .catch((error: unknown) => {
+        if (!(error instanceof CommanderError)) throw error;
+        // Commander has already printed the message. Exit code 0 means that help was requested.
+        exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+      });
     // `print` does not wait for the output, so a failed write is found only here.
     if (io.stdout.errored instanceof CliError) throw io.stdout.errored;
     return exitCode;
