@@ -1,7 +1,8 @@
 import { eventually } from '@weir/testkit/eventually';
+import { useOpened } from '@weir/testkit/use-opened';
 import type { Locator, Page } from 'playwright-core';
 import { holdRequests, offered, violationsOf } from './dashboard-page.ts';
-import { type MarkedDashboard, openMarkedDashboard } from './marked-dashboard.ts';
+import { openMarkedDashboard } from './marked-dashboard.ts';
 import { mark } from './marked-traffic.ts';
 import { describeBrowser } from './use-browser.ts';
 
@@ -31,13 +32,11 @@ const TABS: Readonly<Record<string, readonly (readonly [tab: string, ...fields: 
 const TABS_MAX = Math.max(...Object.values(TABS).map((tabs) => tabs.length));
 
 describeBrowser('the overview, on an imported access log and on live hits with markup in each text', () => {
-  let marked: MarkedDashboard;
   let page: Page;
+  const marked = useOpened(openMarkedDashboard, { openMs: 300_000 });
   beforeAll(async () => {
-    marked = await openMarkedDashboard();
     ({ page } = marked);
   }, 300_000);
-  afterAll(() => marked?.close());
   beforeEach(() => {
     marked.errors.length = 0;
   });

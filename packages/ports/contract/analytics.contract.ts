@@ -1,4 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
+import { useOpened } from '@weir/testkit/use-opened';
 import type { Analytics, RecordsBatch, StreamOptions } from '../src/analytics.ts';
 
 export interface AnalyticsUnderTest {
@@ -16,14 +17,12 @@ export interface AnalyticsContract {
 /** The tests that every implementation of the port `Analytics` passes. */
 export function describeAnalytics(name: string, contract: AnalyticsContract): void {
   describe(`Analytics: ${name}`, () => {
-    let opened: AnalyticsUnderTest;
     let analytics: Analytics;
 
+    const opened = useOpened(() => contract.open());
     beforeAll(async () => {
-      opened = await contract.open();
       ({ analytics } = opened);
     });
-    afterAll(() => opened.close());
 
     const count = async (site: string): Promise<number> => {
       const query = 'SELECT count() AS n FROM events WHERE site_id = {site:String}';

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { AppendRecord, EventLog, Subscription } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
+import { useOpened } from '@weir/testkit/use-opened';
 import { consumeContract } from './event-log-consume.contract.ts';
 import { type Member, type MemberOptions, record, startMember, text } from './event-log-member.ts';
 import { offsetsContract } from './event-log-offsets.contract.ts';
@@ -30,18 +31,14 @@ export interface EventLogFixture {
 /** The tests that every implementation of the event log passes. They use only what the port promises. */
 export function eventLogContract(name: string, openFixture: () => Promise<EventLogFixture>): void {
   describe(`${name} fulfils the event log's contract`, () => {
-    let fixture: EventLogFixture;
     let topic: string;
     const subscriptions: Subscription[] = [];
 
-    beforeAll(async () => {
-      fixture = await openFixture();
-    });
+    const fixture = useOpened(openFixture);
     beforeEach(async () => {
       topic = await fixture.newTopic();
     });
     afterEach(closeMembers);
-    afterAll(() => fixture.close());
 
     async function closeMembers(): Promise<void> {
       await Promise.all(subscriptions.splice(0).map((subscription) => subscription.close()));

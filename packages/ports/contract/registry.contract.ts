@@ -4,6 +4,7 @@ import type { ApiKey, ExclusionRule, Site } from '@weir/domain/registry/site';
 import type { Viewer } from '@weir/domain/registry/viewer';
 import type { ImportLedgerEntry, Registry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
+import { useOpened } from '@weir/testkit/use-opened';
 
 export interface RegistryFixture {
   readonly registry: Registry;
@@ -17,17 +18,13 @@ export interface RegistryFixture {
 /** The tests that every implementation of the registry passes. They use only what the port promises. */
 export function registryContract(name: string, openFixture: () => Promise<RegistryFixture>): void {
   describe(`${name} fulfils the registry's contract`, () => {
-    let fixture: RegistryFixture;
     let siteId: string;
     let sites = 0;
 
-    beforeAll(async () => {
-      fixture = await openFixture();
-    });
+    const fixture = useOpened(openFixture);
     beforeEach(() => {
       siteId = `site-${sites++}`;
     });
-    afterAll(() => fixture.close());
 
     const site = (change: Partial<Site> = {}): Site => ({
       siteId,

@@ -1,5 +1,6 @@
 import type { ClaimOutcome, KeyClaim, RawPartition, StateStore } from '@weir/ports/state-store';
 import { CLAIM_PENDING_MS, IDEMPOTENCY_WINDOW_MS } from '@weir/ports/state-store';
+import { useOpened } from '@weir/testkit/use-opened';
 import { firstSeenKeysContract } from './first-seen-keys.contract.ts';
 
 export interface StateStoreFixture {
@@ -18,17 +19,13 @@ const HOUR_MS = 3600_000;
 /** The tests that every implementation of the state store passes. They use only what the port promises. */
 export function stateStoreContract(name: string, openFixture: () => Promise<StateStoreFixture>): void {
   describe(`${name} fulfils the state store's contract`, () => {
-    let fixture: StateStoreFixture;
     let site: string;
     let sites = 0;
 
-    beforeAll(async () => {
-      fixture = await openFixture();
-    });
+    const fixture = useOpened(openFixture);
     beforeEach(() => {
       site = `site-${sites++}`;
     });
-    afterAll(() => fixture.close());
 
     const claim = (owner: string, key = 'k'): KeyClaim => ({ siteId: site, key, owner });
     const claimOne = async (item: KeyClaim): Promise<ClaimOutcome | undefined> =>

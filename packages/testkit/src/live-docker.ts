@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { GenericContainer, Wait } from 'testcontainers';
 import { freePort } from './free-port.ts';
-import type { LiveName, LiveService } from './live-service.ts';
+import type { LiveName, LiveService } from './live-local.ts';
 
 export function dockerAnswers(): boolean {
   return spawnSync('docker', ['info'], { timeout: 5000, stdio: 'ignore' }).status === 0;
@@ -12,7 +12,7 @@ export async function startContainer(name: Exclude<LiveName, 's3'>): Promise<Liv
   const port = container.getMappedPort(name === 'kafka' ? 9092 : 6379);
   return {
     address: name === 'kafka' ? `127.0.0.1:${port}` : `redis://127.0.0.1:${port}`,
-    stop: async () => void (await container.stop()),
+    close: async () => void (await container.stop()),
   };
 }
 

@@ -3,14 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { LiveName, LiveService } from './live-service.ts';
 import { PROJECT_ROOT } from './weir-process.ts';
 
 const SERVICES = resolve(PROJECT_ROOT, 'infra/local/services.mjs');
 const run = promisify(execFile);
 
+export type LiveName = 'kafka' | 'redis' | 's3';
+
+/** A real service that a test uses. */
+export interface LiveService {
+  /** A value for `KAFKA_BROKERS`, `REDIS_URL` or `S3_ENDPOINT`. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
 /**
- * Starts a service with infra/local, for one test, in a folder of its own. `stop` removes the folder. Before the start, each of the
+ * Starts a service with infra/local, for one test, in a folder of its own. `close` removes the folder. Before the start, each of the
  * `settings` is written to a file with its name in the folder, for example `advertised-port` (infra/local/kafka.mjs).
  */
 export async function startLocal(
@@ -24,7 +32,7 @@ export async function startLocal(
   return {
     address,
     dir,
-    stop: async () => void (await run(process.execPath, [SERVICES, 'down', '--only', name, '--dir', dir, '--wipe'])),
+    close: async () => void (await run(process.execPath, [SERVICES, 'down', '--only', name, '--dir', dir, '--wipe'])),
   };
 }
 

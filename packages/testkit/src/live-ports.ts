@@ -1,6 +1,6 @@
 import { dockerAnswers, startContainer } from './live-docker.ts';
-import { localProblem, startLocal } from './live-local.ts';
-import type { LiveName, LiveService } from './live-service.ts';
+import { type LiveName, type LiveService, localProblem, startLocal } from './live-local.ts';
+import { useOpened } from './use-opened.ts';
 
 export type LiveChoice =
   | { readonly kind: 'given' | 'docker' | 'local'; start(): Promise<LiveService> }
@@ -14,7 +14,7 @@ const VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', s3: 'S3_ENDPOINT
  */
 function chooseLive(name: LiveName): LiveChoice {
   const given = process.env[VARIABLES[name]];
-  if (given) return { kind: 'given', start: async () => ({ address: given, stop: async () => undefined }) };
+  if (given) return { kind: 'given', start: async () => ({ address: given, close: async () => undefined }) };
   if (name !== 's3' && dockerAnswers()) return { kind: 'docker', start: () => startContainer(name) };
   const problem = localProblem(name);
   if (problem === undefined) return { kind: 'local', start: () => startLocal(name) };
@@ -33,11 +33,7 @@ export function describeLive(name: LiveName, body: (address: () => string) => vo
     return;
   }
   describe(`on a real ${name} (${choice.kind})`, () => {
-    let service: LiveService | undefined;
-    beforeAll(async () => {
-      service = await choice.start();
-    }, 180_000);
-    afterAll(() => service?.stop(), 60_000);
-    body(() => service!.address);
+    const service = useOpened(() => choice.start(), { openMs: 180_000, closeMs: 60_000 });
+    body(() => service.address);
   });
 }

@@ -1,5 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
-import { type RunningGateway, startGateway } from './start-gateway.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { startGateway } from './start-gateway.ts';
 
 const ACCEPTED = { accepted: true };
 const DUPLICATE = { accepted: false, duplicate: true };
@@ -7,14 +8,14 @@ const DUPLICATE = { accepted: false, duplicate: true };
 const envelope = (code: number, message: unknown) => ({ status: 'error', error: { code, message } });
 
 describe('POST /api/v1/events/batch', () => {
-  let weir: RunningGateway;
   let key: string;
+  const weir = useOpened(() =>
+    startGateway({ config: { rateLimits: { collect: 600, events: 100_000, identify: 120 } } }),
+  );
   beforeAll(async () => {
-    weir = await startGateway({ config: { rateLimits: { collect: 600, events: 100_000, identify: 120 } } });
     await weir.makeSite('site_a');
     key = await weir.makeKey('site_a');
   });
-  afterAll(() => weir.close());
 
   const send = async (body: unknown, headers: Record<string, string> = {}, bearer = key) => {
     const response = await fetch(`${weir.url}/api/v1/events/batch`, {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { AppendOutcome, EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
+import { useOpened } from '@weir/testkit/use-opened';
 import type { GatewayDeps } from '../src/gateway-deps.ts';
 import { holdAppends, type RunningGateway, startGateway } from './start-gateway.ts';
 
@@ -36,14 +37,12 @@ async function withGateway(
 }
 
 describe('POST /api/v1/events', () => {
-  let weir: RunningGateway;
   let key: string;
+  const weir = useOpened(() => startGateway({ config: HIGH }));
   beforeAll(async () => {
-    weir = await startGateway({ config: HIGH });
     await weir.makeSite('site_a');
     key = await weir.makeKey('site_a');
   });
-  afterAll(() => weir.close());
 
   it('202 {status: "success", data: {accepted: true}}, and the log has the record as it was sent', async () => {
     const response = await post(weir, key, '{ "name" : "signup", "visitorId":"v1" }', { 'accept-language': 'de' });

@@ -1,7 +1,8 @@
 import { joinOpenApi } from '@weir/runtime/http/openapi';
+import { useOpened } from '@weir/testkit/use-opened';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { gatewayOpenApi } from '../src/openapi/gateway-openapi.ts';
-import { type RunningGateway, startGateway } from './start-gateway.ts';
+import { startGateway } from './start-gateway.ts';
 
 type Document = {
   paths: Record<string, Record<string, object>>;
@@ -10,11 +11,7 @@ type Document = {
 const document = () => structuredClone(joinOpenApi([gatewayOpenApi(['/t/hit'])])) as unknown as Document;
 
 describe('each documented path', () => {
-  let weir: RunningGateway;
-  beforeAll(async () => {
-    weir = await startGateway({ config: { collectPaths: ['/t/hit'] } });
-  });
-  afterAll(() => weir.close());
+  const weir = useOpened(() => startGateway({ config: { collectPaths: ['/t/hit'] } }));
 
   it.each(Object.entries(document().paths))('%s: other methods get 405 with Allow', async (path, operations) => {
     const methods = Object.keys(operations).map((method) => method.toUpperCase());

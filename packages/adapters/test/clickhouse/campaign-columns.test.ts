@@ -1,13 +1,8 @@
 import { CAMPAIGN_TAG_COLUMNS, UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import { STAMP_COLUMNS } from '@weir/domain/records/records-columns';
-import { batch, type ClickhouseUnderTest, openClickhouseUnderTest, T0 } from './clickhouse-harness.ts';
+import { batch, T0, useClickhouse } from './clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 const ofTouches = ['', 'first_', 'last_'].flatMap((prefix) => UTM_TAGS.map((tag) => prefix + tag));
 /** The tables and views with columns for the campaign tags, and the names of these columns. */

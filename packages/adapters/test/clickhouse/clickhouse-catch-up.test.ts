@@ -1,12 +1,7 @@
 import { createClient } from '@clickhouse/client';
-import { type ClickhouseUnderTest, everyKind, openClickhouseUnderTest, tableCounts } from './clickhouse-harness.ts';
+import { everyKind, tableCounts, useClickhouse } from './clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-}, 60_000);
-afterAll(() => opened.close());
+const opened = useClickhouse({ openMs: 60_000 });
 
 const BATCH = everyKind(0);
 const NOT_FILLED_BY_INSERTS = ['audit_checkpoints', 'sessions_kept', 'visit_days', 'visit_slots'];

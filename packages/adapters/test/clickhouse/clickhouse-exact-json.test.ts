@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { holdsLossyJson } from '../../src/clickhouse/clickhouse-exact-json.ts';
-import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+import { batch, useClickhouse } from './clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 test('a property keeps its value when its path has other types in other rows of the insert', async () => {
   // The values have more types than ClickHouse keeps for one path of `properties`. The values that ClickHouse would convert come last.

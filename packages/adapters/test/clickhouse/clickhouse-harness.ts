@@ -5,6 +5,7 @@ import { RECORDS_COLUMNS, type RecordsColumn } from '@weir/domain/records/record
 import { type EmbeddedClickhouse, startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import { type ClickhouseServer, dockerAnswers, startClickhouseContainer } from '@weir/testkit/live-docker';
+import { type HookLimits, useOpened } from '@weir/testkit/use-opened';
 import { type ClickhouseAnalytics, openClickhouseAnalytics } from '../../src/clickhouse/clickhouse-analytics.ts';
 
 const ROOT = join(__dirname, '../../../..');
@@ -39,6 +40,15 @@ export interface ClickhouseUnderTest<Engine = ClickhouseServer> {
 /** Opens a ClickHouse server if Docker is available, otherwise the embedded engine. */
 export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
   return dockerAnswers() ? under(await startClickhouseContainer()) : openEmbeddedUnderTest();
+}
+
+/** Opens ClickHouse with all tables for the tests of a file or `describe` block. */
+export function useClickhouse(limits: HookLimits = {}): ClickhouseUnderTest {
+  return useOpened(async () => {
+    const opened = await openClickhouseUnderTest();
+    await opened.analytics.migrate();
+    return opened;
+  }, limits);
 }
 
 /** Opens the embedded engine. `memoryBytes`: the memory that all statements and merges may use together. */

@@ -4,7 +4,7 @@ import { sqlStatements } from '@weir/embedded-clickhouse/sql-tokens';
 import { clickhouseDrift } from '../../src/clickhouse/clickhouse-drift.ts';
 import { migrateClickhouse } from '../../src/clickhouse/clickhouse-migrate.ts';
 import { onCluster } from '../../src/clickhouse/clickhouse-on-cluster.ts';
-import { type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+import { useClickhouse } from './clickhouse-harness.ts';
 
 const FOLDER = join(__dirname, '../../../../schemas/clickhouse');
 const STATEMENTS = readdirSync(FOLDER)
@@ -13,12 +13,7 @@ const STATEMENTS = readdirSync(FOLDER)
   .flatMap((name) => sqlStatements(readFileSync(join(FOLDER, name), 'utf8')).map((sql) => [name, sql] as const));
 
 describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
-  let opened: ClickhouseUnderTest;
-  beforeAll(async () => {
-    opened = await openClickhouseUnderTest();
-    await opened.analytics.migrate();
-  }, 60_000);
-  afterAll(() => opened.close());
+  const opened = useClickhouse({ openMs: 60_000 });
 
   /** Formats a statement with the engine. Rejects if the engine cannot parse it. Does not execute it, because the engine has no Keeper. */
   async function parsed(sql: string): Promise<string> {

@@ -1,21 +1,9 @@
 import fc from 'fast-check';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  identify,
-  openClickhouseUnderTest,
-  type RowFields,
-  T0,
-} from './clickhouse-harness.ts';
+import { batch, identify, type RowFields, T0, useClickhouse } from './clickhouse-harness.ts';
 import { attributed, decimal, rowsOf, story, unitsOf } from './payments-model.ts';
 
-let opened: ClickhouseUnderTest;
 let next = 0;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 async function insert(...rows: readonly RowFields[]): Promise<void> {
   const planned = batch(next, rows);

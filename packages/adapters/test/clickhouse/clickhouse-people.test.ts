@@ -1,22 +1,10 @@
 import { createClient } from '@clickhouse/client';
 import fc from 'fast-check';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  identify,
-  openClickhouseUnderTest,
-  type RowFields,
-  T0,
-} from './clickhouse-harness.ts';
+import { batch, identify, type RowFields, T0, useClickhouse } from './clickhouse-harness.ts';
 import { type Act, expectedProfiles, history, ownerOf, ownerThen, rowOf } from './people-model.ts';
 
-let opened: ClickhouseUnderTest;
 let next = 0;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 async function insert(rows: readonly RowFields[]): Promise<void> {
   if (rows.length === 0) return;

@@ -1,12 +1,7 @@
 import type { RecordsColumn } from '@weir/domain/records/records-columns';
-import { batch, type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+import { batch, useClickhouse } from './clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 /** Texts that are invalid or unusual as the value of a column. */

@@ -1,13 +1,8 @@
 import { madeSessionId } from '@weir/domain/records/made-session';
-import { batch, type ClickhouseUnderTest, openClickhouseUnderTest, T0 } from './clickhouse-harness.ts';
+import { batch, T0, useClickhouse } from './clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
 let next = 0;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 async function insert(...rows: Parameters<typeof batch>[1]): Promise<void> {
   await opened.analytics.insertRecords(batch(next, rows));

@@ -1,11 +1,6 @@
-import { batch, type ClickhouseUnderTest, identify, openClickhouseUnderTest, T0 } from './clickhouse-harness.ts';
+import { batch, identify, T0, useClickhouse } from './clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 const query = async (sql: string): Promise<unknown> => (await opened.analytics.userQuery(sql, {})).rows;
 let next = 0;

@@ -1,17 +1,6 @@
-import {
-  batch,
-  type ClickhouseUnderTest,
-  identify,
-  openClickhouseUnderTest,
-  openEmbeddedUnderTest,
-} from './clickhouse-harness.ts';
+import { batch, identify, openEmbeddedUnderTest, useClickhouse } from './clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 /** A value whose type depends on `n` and `k`. */
 function someValue(n: number, k: number): unknown {

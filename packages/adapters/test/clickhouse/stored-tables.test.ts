@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEEP_KINDS } from '@weir/domain/registry/keep';
-import { type ClickhouseUnderTest, openClickhouseUnderTest } from './clickhouse-harness.ts';
+import { useClickhouse } from './clickhouse-harness.ts';
 
 interface StoredTables {
   readonly tables: readonly { readonly name: string; readonly person: readonly string[]; readonly keep: string }[];
@@ -15,12 +15,7 @@ const LIST: StoredTables = JSON.parse(
 const NOT_STORED = ['identified', 'identities', 'erasures', 'expirations', 'schema_migrations', 'audit_checkpoints'];
 
 describe('schemas/clickhouse/stored-tables.json', () => {
-  let opened: ClickhouseUnderTest;
-  beforeAll(async () => {
-    opened = await openClickhouseUnderTest();
-    await opened.analytics.migrate();
-  });
-  afterAll(() => opened.close());
+  const opened = useClickhouse();
 
   const names = async (where: string): Promise<readonly string[]> => {
     const rows = await opened.analytics.select<{ name: string }>(

@@ -22,7 +22,7 @@ describeLocal(`appends while a local broker fails${problem === undefined ? '' : 
   });
   afterAll(async () => {
     await log.close();
-    await broker.stop();
+    await broker.close();
   });
 
   test('SIGSTOP for 8 s: stored values are in the log once, refused ones never, unknown ones at most once', async () => {

@@ -29,7 +29,7 @@ const TOPIC = 'silent';
       await admin.disconnect();
     });
     afterAll(async () => {
-      await broker.stop();
+      await broker.close();
       await proxy.close();
     });
 

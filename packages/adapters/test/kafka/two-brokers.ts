@@ -79,7 +79,7 @@ log.dirs=${join(first.dir, 'second')}
       second.kill('SIGKILL');
       await ended;
       await admin.disconnect();
-      await first.stop();
+      await first.close();
     },
   };
 }

@@ -1,4 +1,5 @@
-import { type EnrichHarness, openEnrichHarness, pageview, SITE } from '../pipeline/enrich-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openEnrichHarness, pageview, SITE } from '../pipeline/enrich-harness.ts';
 import { attributionOf as of } from './attribution-of.ts';
 
 const PAGE = 'https://example.com/';
@@ -145,11 +146,7 @@ describe('tags and click IDs', () => {
 });
 
 describe('the columns of a hit', () => {
-  let harness: EnrichHarness;
-  beforeAll(async () => {
-    harness = await openEnrichHarness();
-  });
-  afterAll(() => harness.close());
+  const harness = useOpened(openEnrichHarness);
 
   test('a referrer with the registrable domain of the page or of the site is internal: Direct, and the referrer is kept', async () => {
     const internal = [

@@ -1,14 +1,11 @@
 import { sentProperties } from '@weir/domain/ingest/server-event';
 import type { JsonObject } from '@weir/domain/json/json';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import { useOpened } from '@weir/testkit/use-opened';
 import { exactJson } from '../../src/encoding/exact-json.ts';
-import { type EnrichHarness, NOW, openEnrichHarness, SITE } from '../pipeline/enrich-harness.ts';
+import { NOW, openEnrichHarness, SITE } from '../pipeline/enrich-harness.ts';
 
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 const head = {
   eventId: '01975a00-0000-7000-8000-000000000001',

@@ -1,20 +1,9 @@
+import { useOpened } from '@weir/testkit/use-opened';
 import { createRowColumns } from '../../src/encoding/row-columns.ts';
 import { createRowEncoder } from '../../src/encoding/row-encoding.ts';
-import {
-  CHROME,
-  type EnrichHarness,
-  NOW,
-  openEnrichHarness,
-  pageview,
-  rawBytes,
-  SITE,
-} from '../pipeline/enrich-harness.ts';
+import { CHROME, NOW, openEnrichHarness, pageview, rawBytes, SITE } from '../pipeline/enrich-harness.ts';
 
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 describe('row encoding: each column of records-columns.ts has the right value', () => {
   test('a page view of the snippet', async () => {

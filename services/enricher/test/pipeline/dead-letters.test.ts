@@ -1,27 +1,14 @@
 import type { JsonObject } from '@weir/domain/json/json';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
+import { useOpened } from '@weir/testkit/use-opened';
 import fc from 'fast-check';
 import { openGeo } from '../../src/geo/open-geo.ts';
 import { createBatchOverlay } from '../../src/pipeline/batch-overlay.ts';
 import { createEnrichment } from '../../src/pipeline/pipeline.ts';
-import {
-  CHROME,
-  type EnrichHarness,
-  IP,
-  NOW,
-  openEnrichHarness,
-  pageview,
-  parseLine,
-  rawBytes,
-  SITE,
-} from './enrich-harness.ts';
+import { CHROME, IP, NOW, openEnrichHarness, pageview, parseLine, rawBytes, SITE } from './enrich-harness.ts';
 
 const HOUR_MS = 3600_000;
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 describe('dead letters', () => {
   test.each([

@@ -1,12 +1,9 @@
 import type { DropReason } from '@weir/domain/records/outcome';
 import type { ExclusionType } from '@weir/domain/registry/site';
-import { type EnrichHarness, IP, NOW, openEnrichHarness, pageview, SITE } from './enrich-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { IP, NOW, openEnrichHarness, pageview, SITE } from './enrich-harness.ts';
 
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const hit = { body: pageview({ url: 'https://shop.example.com/admin/users/7', visitor_id: 'v9' }) };

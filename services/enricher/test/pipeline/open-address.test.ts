@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { utcDay } from '@weir/domain/people/cookieless';
 import { createSealAddress } from '@weir/domain/records/sealed-address';
-import { type EnrichHarness, IP, NOW, openEnrichHarness, pageview } from './enrich-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { IP, NOW, openEnrichHarness, pageview } from './enrich-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
-let harness: EnrichHarness;
 let seal: (ip: string) => string;
+const harness = useOpened(openEnrichHarness);
 beforeAll(async () => {
-  harness = await openEnrichHarness();
   seal = createSealAddress(await harness.registry.salt(utcDay(NOW)), randomBytes);
 });
-afterAll(() => harness.close());
 
 const cookieless = { body: pageview({ visitor_id: '', session_id: '' }) };
 

@@ -1,11 +1,8 @@
 import type { JsonObject } from '@weir/domain/json/json';
-import { type EnrichHarness, openEnrichHarness, pageview } from './enrich-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openEnrichHarness, pageview } from './enrich-harness.ts';
 
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 async function row(fields: JsonObject, acceptLanguage = 'de-CH, de;q=0.9') {
   const [line] = await harness.enrich({ acceptLanguage, body: pageview(fields) });

@@ -1,12 +1,9 @@
 import { importEventIds } from '@weir/domain/access-log/import-event-ids';
+import { useOpened } from '@weir/testkit/use-opened';
 import { accessLogHits } from './access-log-traffic.ts';
-import { type EnrichHarness, type Line, NOW, openEnrichHarness, parseLine, rawBytes, SITE } from './enrich-harness.ts';
+import { type Line, NOW, openEnrichHarness, parseLine, rawBytes, SITE } from './enrich-harness.ts';
 
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 test('a real access log: each line becomes one row with the facts of the line, and no row has an address', async () => {
   const hits = accessLogHits('semicomplete.com');

@@ -1,13 +1,10 @@
 import { type Redriven, redrivenRecord } from '@weir/domain/records/redriven';
-import { CHROME, type EnrichHarness, NOW, openEnrichHarness, pageview, parseLine, rawBytes } from './enrich-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { CHROME, NOW, openEnrichHarness, pageview, parseLine, rawBytes } from './enrich-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
 
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 const redriven = (offset: number, attempt = 1): Redriven => ({ log: 'log', partition: 0, offset, attempt, at: NOW });
 

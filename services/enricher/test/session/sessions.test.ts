@@ -1,15 +1,12 @@
 import { hash } from 'node:crypto';
+import { useOpened } from '@weir/testkit/use-opened';
 import fc from 'fast-check';
 import { NOW, pageview, type RawInput, SITE } from '../pipeline/enrich-harness.ts';
-import { openSessionsHarness, type SessionsHarness } from './sessions-harness.ts';
+import { openSessionsHarness } from './sessions-harness.ts';
 
 const MINUTE_MS = 60_000;
 const IDLE_MS = 30 * MINUTE_MS;
-let harness: SessionsHarness;
-beforeAll(async () => {
-  harness = await openSessionsHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openSessionsHarness);
 
 interface VisitorHit {
   readonly minute: number;

@@ -1,18 +1,15 @@
 import { UTM_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import { VISIT_ATTRIBUTES } from '@weir/domain/records/records-columns';
+import { useOpened } from '@weir/testkit/use-opened';
 import fc from 'fast-check';
 import { accessLogHits } from '../pipeline/access-log-traffic.ts';
 import { NOW, pageview, type RawInput } from '../pipeline/enrich-harness.ts';
-import { openSessionsHarness, type SessionsHarness } from './sessions-harness.ts';
+import { openSessionsHarness } from './sessions-harness.ts';
 
 const MINUTE_MS = 60_000;
 const RUNS = 6;
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
-let harness: SessionsHarness;
-beforeAll(async () => {
-  harness = await openSessionsHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openSessionsHarness);
 
 interface Sent {
   /** Minutes after the first possible hit. */

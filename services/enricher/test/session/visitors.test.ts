@@ -1,19 +1,9 @@
 import { profileId } from '@weir/domain/people/profile-id';
-import {
-  type EnrichHarness,
-  NOW,
-  openEnrichHarness,
-  pageview,
-  type RawInput,
-  SITE,
-} from '../pipeline/enrich-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { NOW, openEnrichHarness, pageview, type RawInput, SITE } from '../pipeline/enrich-harness.ts';
 
 const HOUR_MS = 3600_000;
-let harness: EnrichHarness;
-beforeAll(async () => {
-  harness = await openEnrichHarness();
-});
-afterAll(() => harness.close());
+const harness = useOpened(openEnrichHarness);
 
 describe('drop-duplicate (docs/exactly-once.md)', () => {
   const event = (key: string, receivedAt: number) =>

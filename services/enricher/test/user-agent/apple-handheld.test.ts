@@ -1,5 +1,6 @@
+import { useOpened } from '@weir/testkit/use-opened';
 import { handheldOf, macintoshClaim } from '../../src/user-agent/apple-handheld.ts';
-import { type EnrichHarness, openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
+import { openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
 
 const MAC = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 const SAFARI = `${MAC} Version/17.5 Safari/605.1.15`;
@@ -55,11 +56,7 @@ describe('iPadOS with the user agent of a Macintosh', () => {
 });
 
 describe('in the row', () => {
-  let harness: EnrichHarness;
-  beforeAll(async () => {
-    harness = await openEnrichHarness();
-  });
-  afterAll(() => harness.close());
+  const harness = useOpened(openEnrichHarness);
 
   test('the screen of each hit decides', async () => {
     const hit = (userAgent: string, width?: number, height?: number) => ({

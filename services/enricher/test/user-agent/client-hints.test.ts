@@ -1,5 +1,6 @@
+import { useOpened } from '@weir/testkit/use-opened';
 import { parseUserAgent } from '../../src/user-agent/parse-user-agent.ts';
-import { CHROME, type EnrichHarness, openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
+import { CHROME, openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
 
 const ANDROID =
   'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36';
@@ -148,11 +149,7 @@ describe('Client Hints: Windows 11, Android models, brands', () => {
 });
 
 describe('in the row', () => {
-  let harness: EnrichHarness;
-  beforeAll(async () => {
-    harness = await openEnrichHarness();
-  });
-  afterAll(() => harness.close());
+  const harness = useOpened(openEnrichHarness);
 
   test('equal user agents with different hints, or without hints, give different columns', async () => {
     const hit = (clientHints?: Readonly<Record<string, string>>) => ({

@@ -1,5 +1,6 @@
+import { useOpened } from '@weir/testkit/use-opened';
 import { judgeBot } from '../../src/user-agent/judge-bot.ts';
-import { CHROME, type EnrichHarness, openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
+import { CHROME, openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
 
 const compatible = (name: string) => `Mozilla/5.0 (compatible; ${name}; +https://example.org/bot)`;
 
@@ -204,11 +205,7 @@ describe('bots: isbot, AI crawlers, an empty user agent and headless browsers, e
 });
 
 describe('in the row', () => {
-  let harness: EnrichHarness;
-  beforeAll(async () => {
-    harness = await openEnrichHarness();
-  });
-  afterAll(() => harness.close());
+  const harness = useOpened(openEnrichHarness);
 
   test('the row is kept, and has the name and the reason in their columns', async () => {
     const [bot, person] = await harness.enrich(

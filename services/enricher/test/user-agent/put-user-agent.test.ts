@@ -1,5 +1,6 @@
+import { useOpened } from '@weir/testkit/use-opened';
 import { parseUserAgent } from '../../src/user-agent/parse-user-agent.ts';
-import { CHROME, type EnrichHarness, NOW, openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
+import { CHROME, NOW, openEnrichHarness, pageview } from '../pipeline/enrich-harness.ts';
 
 const AGENTS = {
   safariMac:
@@ -39,11 +40,7 @@ describe('put-user-agent: usual names of browsers and systems', () => {
 });
 
 describe('whether the user agent belongs to the visitor', () => {
-  let harness: EnrichHarness;
-  beforeAll(async () => {
-    harness = await openEnrichHarness();
-  });
-  afterAll(() => harness.close());
+  const harness = useOpened(openEnrichHarness);
 
   test('in collect hits and imports, curl is a bot, and so is a client without a user agent', async () => {
     const lines = await harness.enrich(
