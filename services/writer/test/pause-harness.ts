@@ -1,41 +1,41 @@
 import { randomBytes } from 'node:crypto';
 import { openLogRegistry } from '@weir/adapters/registry/log-registry';
-import type { PauseOwner, Registry } from '@weir/ports/registry';
-import { type Engine, type Harness, openEngine, openHarness } from './writer-harness.ts';
+import type { PauseOwner } from '@weir/ports/registry';
+import { useOpenedInEachTest } from '@weir/testkit/use-opened';
+import { type Harness, openHarness, useEngine } from './writer-harness.ts';
 
 /** Gives each test of a file a writer's harness whose log also has the registry, so that its writers can be paused. */
 export function usePauses() {
-  let engine: Engine;
-  let harness: Harness;
-  let registry: Registry;
-  beforeAll(async () => {
-    engine = await openEngine();
-  }, 120_000);
-  afterAll(() => engine.close());
-  beforeEach(async () => {
-    harness = await openHarness(engine, { unknownSettlesMs: 0, pausedAlarmMs: 50 });
-    registry = await openLogRegistry({
+  const engine = useEngine();
+  const opened = useOpenedInEachTest(async () => {
+    const harness = await openHarness(engine, { unknownSettlesMs: 0, pausedAlarmMs: 50 });
+    const registry = await openLogRegistry({
       eventLog: harness.eventLog,
       clock: Date.now,
       randomSalt: () => randomBytes(32).toString('hex'),
     });
-  });
-  afterEach(async () => {
-    await registry.close();
-    await harness.close();
+    return {
+      harness,
+      registry,
+      async close() {
+        await registry.close();
+        await harness.close();
+      },
+    };
   });
 
   return {
-    get engine() {
-      return engine;
-    },
+    engine,
     get harness() {
-      return harness;
+      return opened.harness;
     },
     get registry() {
-      return registry;
+      return opened.registry;
     },
-    deps: (owner: PauseOwner = 'swap') => ({ eventLog: harness.eventLog, registry, clock: Date.now, owner }),
-    start: (ports: Parameters<Harness['start']>[0] = {}) => harness.start({ pauses: registry, ...ports }),
+    deps: (owner: PauseOwner = 'swap') => ({
+      ...{ eventLog: opened.harness.eventLog, registry: opened.registry },
+      ...{ clock: Date.now, owner },
+    }),
+    start: (ports: Parameters<Harness['start']>[0] = {}) => opened.harness.start({ pauses: opened.registry, ...ports }),
   };
 }

@@ -3,13 +3,9 @@ import { createCrashPoints } from '@weir/testkit/fault-points';
 import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
 import { createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import fc from 'fast-check';
-import { type Engine, type Harness, openEngine, openHarness, range } from './writer-harness.ts';
+import { type Harness, openHarness, range, useEngine } from './writer-harness.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
+const engine = useEngine();
 
 /** Runs the writer until it crashes at the crash point with the number `at`, or has processed all records. */
 async function runUntil(harness: Harness, at: number, rowsMax: number): Promise<void> {

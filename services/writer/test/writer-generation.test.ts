@@ -3,18 +3,9 @@ import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
 import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
 import { decodeProgress } from '../src/plan.ts';
-import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
+import { range, rows, useHarness } from './writer-harness.ts';
 
-let engine: Engine;
-let harness: Harness;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
-beforeEach(async () => {
-  harness = await openHarness(engine, { unknownSettlesMs: 0 });
-});
-afterEach(() => harness.close());
+const { engine, harness } = useHarness({ unknownSettlesMs: 0 });
 
 test('if the tables are exchanged while a writer runs, it opens its partition again: no row is lost, stored twice or dead-lettered', async () => {
   await harness.put(range(0, 15));

@@ -1,17 +1,8 @@
 import { DependencyError } from '@weir/domain/errors';
 import { eventually } from '@weir/testkit/eventually';
-import { type Engine, type Harness, openEngine, openHarness } from './writer-harness.ts';
+import { type Engine, useHarness } from './writer-harness.ts';
 
-let engine: Engine;
-let harness: Harness;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
-beforeEach(async () => {
-  harness = await openHarness(engine, { partitions: 2 });
-});
-afterEach(() => harness.close());
+const { engine, harness } = useHarness({ partitions: 2 });
 
 test('the status drops a partition that never opened here when it is assigned to another writer', async () => {
   const away: Engine['analytics'] = {

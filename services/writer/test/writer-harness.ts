@@ -20,6 +20,7 @@ import type { EventLog } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
+import { useOpened, useOpenedInEachTest } from '@weir/testkit/use-opened';
 import { startWriter, type Writer, type WriterDeps } from '../src/writer.ts';
 
 const ROOT = resolve(__dirname, '../../..');
@@ -39,7 +40,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export async function openEngine(): Promise<Engine> {
+async function openEngine(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-writer-'));
   const clickhouse = await startEmbeddedClickhouse({
     dataDir: folder,
@@ -108,17 +109,28 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-/**
- * `unknownSettlesMs`: for how long an insert with an unknown result may still add rows. It can be 0 if the test makes each insert end before
- * the writer gets the error.
- */
+interface HarnessOptions {
+  /**
+   * For how long an insert with an unknown result may still add rows. It can be 0 if the test makes each insert end before the writer gets the
+   * error.
+   */
+  readonly unknownSettlesMs?: number;
+  readonly pausedAlarmMs?: number;
+  readonly partitions?: number;
+}
+
+/** Opens the tables for all tests of a file. */
+export const useEngine = (): Engine => useOpened(openEngine, { openMs: 120_000 });
+
+/** Opens the tables for all tests of a file, and a log for each test. */
+export function useHarness(options: HarnessOptions = {}): { readonly engine: Engine; readonly harness: Harness } {
+  const engine = useEngine();
+  return { engine, harness: useOpenedInEachTest(() => openHarness(engine, options)) };
+}
+
 export async function openHarness(
   { analytics }: Engine,
-  {
-    unknownSettlesMs,
-    pausedAlarmMs,
-    partitions = 1,
-  }: { unknownSettlesMs?: number; pausedAlarmMs?: number; partitions?: number } = {},
+  { unknownSettlesMs, pausedAlarmMs, partitions = 1 }: HarnessOptions = {},
 ): Promise<Harness> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-writer-log-'));
   const eventLog = await openLmdbEventLog({

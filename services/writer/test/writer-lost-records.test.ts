@@ -1,18 +1,9 @@
 import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
-import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
+import { openHarness, range, rows, useHarness } from './writer-harness.ts';
 
-let engine: Engine;
-let harness: Harness;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
-beforeEach(async () => {
-  harness = await openHarness(engine);
-});
-afterEach(() => harness.close());
+const { engine, harness } = useHarness();
 
 describe('a log that ends before the table has lost records: nothing is inserted', () => {
   /** Simulates a log that was restored from a backup: its topic ends earlier than before. */

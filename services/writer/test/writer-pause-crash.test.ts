@@ -5,13 +5,9 @@ import { createCrashPoints } from '@weir/testkit/fault-points';
 import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
 import { createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { nextSwap, pauseWriters, resumeWriters } from '../src/pause/pause-writers.ts';
-import { type Engine, openEngine, openHarness, range, rows } from './writer-harness.ts';
+import { openHarness, range, rows, useEngine } from './writer-harness.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
+const engine = useEngine();
 
 test.each([0, 2, 4, 6, 9, 13])(
   'after a crash at point %i during a pause, each row is stored once, before and after the swap',

@@ -4,18 +4,9 @@ import type { RecordsBatch } from '@weir/ports/analytics';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { assertStored, UNKNOWN_SETTLES_MS } from '../src/insert-batch.ts';
-import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
+import { type Engine, range, rows, useHarness } from './writer-harness.ts';
 
-let engine: Engine;
-let harness: Harness;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
-beforeEach(async () => {
-  harness = await openHarness(engine);
-});
-afterEach(() => harness.close());
+const { engine, harness } = useHarness();
 
 /** Wraps the real engine. `answer` decides the result of each insert, and `tokens` collects the token of each insert. */
 function answering(answer: (batch: RecordsBatch, tries: number) => Promise<void>) {

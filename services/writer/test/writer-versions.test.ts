@@ -1,18 +1,9 @@
 import { RECORDS_COLUMNS, RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
 import type { RecordsBatch } from '@weir/ports/analytics';
 import { eventually } from '@weir/testkit/eventually';
-import { type Engine, type Harness, openEngine, openHarness, range, rows } from './writer-harness.ts';
+import { range, rows, useHarness } from './writer-harness.ts';
 
-let engine: Engine;
-let harness: Harness;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
-beforeEach(async () => {
-  harness = await openHarness(engine);
-});
-afterEach(() => harness.close());
+const { engine, harness } = useHarness();
 
 test('records of two versions of the column list are in different inserts', async () => {
   const batches: RecordsBatch[] = [];

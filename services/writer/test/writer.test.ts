@@ -8,18 +8,9 @@ import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
 import { decodeProgress, encodeProgress } from '../src/plan.ts';
 import { refusedRowLetter } from '../src/refused-row-letter.ts';
 import type { Writer } from '../src/writer.ts';
-import { type Engine, type Harness, JULY, JUNE, openEngine, openHarness, range, rows } from './writer-harness.ts';
+import { type Engine, JULY, JUNE, range, rows, useHarness } from './writer-harness.ts';
 
-let engine: Engine;
-let harness: Harness;
-beforeAll(async () => {
-  engine = await openEngine();
-}, 120_000);
-afterAll(() => engine.close());
-beforeEach(async () => {
-  harness = await openHarness(engine);
-});
-afterEach(() => harness.close());
+const { engine, harness } = useHarness();
 
 /** Wraps the real engine and records each inserted batch. */
 function recording(): { readonly analytics: Engine['analytics']; readonly batches: RecordsBatch[] } {
