@@ -1,13 +1,10 @@
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { ADMIN_TOKEN, openControlHarness } from './control-harness.ts';
 
-let weir: ControlHarness;
-beforeAll(async () => {
-  weir = await openControlHarness();
-});
-afterAll(() => weir.close());
+const weir = useOpened(openControlHarness);
 
 const error = (code: number, message: unknown = expect.any(String)) => ({ status: 'error', error: { code, message } });
 

@@ -5,19 +5,9 @@ import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-  type RowFields,
-} from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { batch, type RowFields, useClickhouse } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 /** Inserts rows of the partition, one for each raw offset. */
 async function insert(partition: number, offsets: readonly number[], fields: RowFields = {}): Promise<void> {

@@ -1,23 +1,13 @@
 import { readCheckpointsBefore, storeCheckpoints } from '@weir/control/audit/audit-checkpoints';
 import { auditReportSince, readBooksSince } from '@weir/control/audit/audit-since';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-  type RowFields,
-} from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { batch, type RowFields, useClickhouse } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
 const HOUR_MS = 3_600_000;
 /** The table forgets checkpoints after 90 days, so the tests use the present time. */
 const NOW = Date.now();
 const LOG = 'log-1';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 /** Inserts rows of the partition, one for each raw offset. */
 async function insert(partition: number, offsets: readonly number[], fields: RowFields = {}): Promise<void> {

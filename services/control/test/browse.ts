@@ -7,22 +7,22 @@ export type Headers = Readonly<Record<string, string>>;
 export const OWN_PAGE: Headers = { 'sec-fetch-site': 'same-origin' };
 
 /** Sends requests as a browser does: with a cookie, and no token in a header. */
-export function createBrowsing(weir: () => ControlHarness) {
+export function createBrowsing(weir: ControlHarness) {
   function signIn(token: unknown, headers: Headers = OWN_PAGE): Promise<HttpAnswer> {
-    return sendHttp(weir().url, { method: 'POST', path: `${ADMIN_PREFIX}/session`, headers, body: { token } });
+    return sendHttp(weir.url, { method: 'POST', path: `${ADMIN_PREFIX}/session`, headers, body: { token } });
   }
 
   return {
     signIn,
     browse: (method: string, path: string, cookie: string, headers: Headers = OWN_PAGE): Promise<HttpAnswer> =>
-      sendHttp(weir().url, { method, path: `${ADMIN_PREFIX}${path}`, headers: { ...headers, cookie } }),
+      sendHttp(weir.url, { method, path: `${ADMIN_PREFIX}${path}`, headers: { ...headers, cookie } }),
     async cookieOf(token: string, headers: Headers = OWN_PAGE): Promise<string> {
       const { status, headers: answered } = await signIn(token, headers);
       expect(status).toBe(200);
       return String(answered['set-cookie']?.[0]).split(';')[0] ?? '';
     },
     async addViewer(site = 'mine') {
-      const { status, body } = await weir().call('POST', `/sites/${site}/viewers`, { name: 'Ada' });
+      const { status, body } = await weir.call('POST', `/sites/${site}/viewers`, { name: 'Ada' });
       expect(status).toBe(201);
       return body.data as { readonly viewer_id: string; readonly token: string; readonly prefix: string };
     },

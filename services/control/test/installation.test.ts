@@ -1,12 +1,11 @@
 import { eventually } from '@weir/testkit/eventually';
-import { type ControlHarness, openControlHarness } from './control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from './control-harness.ts';
 
-let weir: ControlHarness;
+const weir = useOpened(openControlHarness);
 beforeAll(async () => {
-  weir = await openControlHarness();
   await weir.call('POST', '/sites', { name: 'Shop', domain: 'example.com', site_id: 'shop' });
 });
-afterAll(() => weir.close());
 
 const digest = 'ab'.repeat(32);
 const hit = (line: number) => ({

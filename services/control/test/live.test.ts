@@ -1,12 +1,12 @@
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
+import { useOpened } from '@weir/testkit/use-opened';
 import { createBrowsing } from './browse.ts';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
+import { ADMIN_TOKEN, openControlHarness } from './control-harness.ts';
 
-let weir: ControlHarness;
+const weir = useOpened(openControlHarness);
 beforeAll(async () => {
-  weir = await openControlHarness();
   for (const siteId of ['shop', 'other']) {
     await weir.call('POST', '/sites', { name: siteId, domain: 'example.com', site_id: siteId });
   }
@@ -16,8 +16,7 @@ afterEach(() => {
   for (const listener of listeners) listener.abort();
   listeners.clear();
 });
-afterAll(() => weir.close());
-const { browse, cookieOf, addViewer } = createBrowsing(() => weir);
+const { browse, cookieOf, addViewer } = createBrowsing(weir);
 
 let sent = 0;
 function recordOf(siteId: string, kind: 'event' | 'identify', body: object) {

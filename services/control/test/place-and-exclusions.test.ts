@@ -2,13 +2,10 @@ import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { ExclusionType } from '@weir/domain/registry/site';
 import { eventually } from '@weir/testkit/eventually';
-import { type ControlHarness, openControlHarness } from './control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from './control-harness.ts';
 
-let weir: ControlHarness;
-beforeAll(async () => {
-  weir = await openControlHarness();
-});
-afterAll(() => weir.close());
+const weir = useOpened(openControlHarness);
 
 async function addSite(siteId: string): Promise<void> {
   expect((await weir.call('POST', '/sites', { name: 'N', domain: 'example.com', site_id: siteId })).status).toBe(201);

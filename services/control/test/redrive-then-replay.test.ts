@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createAddressSealer } from '@weir/runtime/address-sealer';
 import { eventually } from '@weir/testkit/eventually';
-import { openReplayHarness, type ReplayHarness } from './replay-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openReplayHarness } from './replay-harness.ts';
 
 // Dead letters are redriven (their records are appended again), and then the tables are replayed. A replay from raw also processes the raw records
 // that became dead letters. It must give them their former outcome, although they no longer fail.
 
-let weir: ReplayHarness;
+const weir = useOpened(() => openReplayHarness(5), { openMs: 120_000 });
 beforeAll(async () => {
-  weir = await openReplayHarness(5);
   await makeAndRedriveLetters();
 }, 120_000);
-afterAll(() => weir.close());
 afterEach(() => weir.drop());
 
 const LETTERS =

@@ -1,17 +1,8 @@
 import { readRedrivenRows } from '@weir/control/dead-letters/redriven-rows';
 import { RECORDS_COLUMNS, RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-} from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { batch, useClickhouse } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 test('the first record of a redriven dead letter keeps the row of its dead letter in a replay', async () => {
   const detail = (stage: string, more: object = {}) =>

@@ -1,13 +1,10 @@
 import { eventually } from '@weir/testkit/eventually';
-import { openReplayHarness, type ReplayHarness } from './replay-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openReplayHarness } from './replay-harness.ts';
 
 const LEADERS_ENDED_MAX = 30;
 
-let weir: ReplayHarness;
-beforeAll(async () => {
-  weir = await openReplayHarness(40);
-});
-afterAll(() => weir.close());
+const weir = useOpened(() => openReplayHarness(40));
 afterEach(() => weir.drop());
 
 const phase = async () => (await weir.current()).body.data.phase;

@@ -1,18 +1,16 @@
 import { DependencyError } from '@weir/domain/errors';
 import { eventually } from '@weir/testkit/eventually';
-import { type ControlHarness, openControlHarness } from './control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from './control-harness.ts';
 
 const LONG = 'SELECT sum(cityHash64(number)) AS takes_long FROM numbers(100000000000)';
 
 describe('calls of the admin API while ClickHouse does not respond', () => {
-  let weir: ControlHarness;
-
+  const weir = useOpened(openControlHarness, { openMs: 120_000 });
   beforeAll(async () => {
-    weir = await openControlHarness();
     await weir.call('POST', '/sites', { site_id: 'hung', name: 'Hung', domain: 'example.com' });
     await weir.call('GET', '/sites/hung/stats');
   }, 120_000);
-  afterAll(() => weir.close());
 
   test('get 503 that says what to do, and work again when ClickHouse continues', async () => {
     const pid = weir.clickhousePid();

@@ -1,12 +1,11 @@
-import { type ControlHarness, openControlHarness } from './control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from './control-harness.ts';
 
-let weir: ControlHarness;
+const weir = useOpened(openControlHarness);
 beforeAll(async () => {
-  weir = await openControlHarness();
   const site = { name: 'Shop', domain: 'example.com', site_id: 'shop', timezone: 'Asia/Tokyo' };
   await weir.call('POST', '/sites', site);
 });
-afterAll(() => weir.close());
 
 const call = (method: string, path: string, body?: object) => weir.call(method, `/sites/shop/${path}`, body);
 

@@ -1,19 +1,18 @@
 import { ATTEMPTS_PER_NETWORK, SIGNED_OUT_MAX } from '@weir/control/sign-in/sign-in';
+import { useOpened } from '@weir/testkit/use-opened';
 import { createBrowsing, type Headers, OWN_PAGE } from './browse.ts';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
+import { ADMIN_TOKEN, openControlHarness } from './control-harness.ts';
 
-let weir: ControlHarness;
+const weir = useOpened(openControlHarness);
 beforeAll(async () => {
-  weir = await openControlHarness();
   for (const siteId of ['mine', 'other']) {
     await weir.call('POST', '/sites', { name: siteId, domain: 'example.com', site_id: siteId, timezone: 'Asia/Tokyo' });
   }
 });
-afterAll(() => weir.close());
 // Moves the clock, so that the limit of sign-in attempts begins again for each test.
 beforeEach(() => weir.advance(61_000));
 
-const { browse, signIn, cookieOf, addViewer, dataOf } = createBrowsing(() => weir);
+const { browse, signIn, cookieOf, addViewer, dataOf } = createBrowsing(weir);
 
 describe('a session', () => {
   test('begins with a token, says who is signed in, and ends when it is signed out', async () => {

@@ -1,21 +1,20 @@
 import { ADMIN_PREFIX, ADMIN_ROUTES } from '@weir/control/admin-routes';
 import { eventually } from '@weir/testkit/eventually';
 import { sendHttp } from '@weir/testkit/http-client';
+import { useOpened } from '@weir/testkit/use-opened';
 import { createBrowsing } from './browse.ts';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
+import { ADMIN_TOKEN, openControlHarness } from './control-harness.ts';
 
-let weir: ControlHarness;
+const weir = useOpened(openControlHarness);
 beforeAll(async () => {
-  weir = await openControlHarness();
   for (const siteId of ['mine', 'other']) {
     await weir.call('POST', '/sites', { name: siteId, domain: 'example.com', site_id: siteId, timezone: 'Asia/Tokyo' });
   }
 });
-afterAll(() => weir.close());
 // Moves the clock, so that the limit of sign-in attempts begins again for each test.
 beforeEach(() => weir.advance(61_000));
 
-const { browse, cookieOf, addViewer, dataOf } = createBrowsing(() => weir);
+const { browse, cookieOf, addViewer, dataOf } = createBrowsing(weir);
 
 describe('a viewer', () => {
   test('is shown once with the token, and then without it', async () => {

@@ -2,21 +2,13 @@ import { eraseTables } from '@weir/control/erasure/erase-tables';
 import { personSql } from '@weir/control/erasure/person-sql';
 import { buildDays } from '@weir/control/visit-slots/build-days';
 import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { batch, useClickhouse } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
 const T0 = Date.UTC(2026, 4, 4);
 const SITE = 'shop';
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 test('an erasure also removes the slots and builds of a build that ends while the erasure waits for inserts', async () => {
   const { analytics } = opened;
@@ -25,9 +17,7 @@ test('an erasure also removes the slots and builds of a build that ends while th
   const visitors = ['zoe-v', 'max-v'];
   const hits = visitors.map((id) => ({ ...hit, visitor_id: id, session_id: `${id}-s` }));
   await analytics.insertRecords(batch(0, hits));
-  const change = (statement: string) => analytics.change(statement);
-  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
-  const build = () => buildDays(context, { siteId: SITE, fromMs: T0, toMs: T0 + DAY_MS, rows: 1 });
+  const build = () => buildDays(buildContextOf(analytics), { siteId: SITE, fromMs: T0, toMs: T0 + DAY_MS, rows: 1 });
   const count = async (from: string) =>
     (await analytics.select<{ n: number }>(`SELECT toUInt32(count()) AS n FROM ${from}`))[0]?.n;
   const slotsOf = (visitor: string) => count(`visit_slots WHERE visitor_key = sipHash64('${visitor}')`);

@@ -2,15 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { profileId } from '@weir/domain/people/profile-id';
 import { eventually } from '@weir/testkit/eventually';
-import { openReplayHarness, type ReplayHarness } from '../replay-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openReplayHarness } from '../replay-harness.ts';
 
 jest.setTimeout(300_000);
 
-let weir: ReplayHarness;
-beforeAll(async () => {
-  weir = await openReplayHarness(40);
-});
-afterAll(() => weir.close());
+const weir = useOpened(() => openReplayHarness(40));
 
 const STORED: readonly { readonly name: string }[] = JSON.parse(
   readFileSync(join(__dirname, '../../../../schemas/clickhouse/stored-tables.json'), 'utf8'),

@@ -10,17 +10,17 @@ import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { createEnrichment } from '@weir/enricher/pipeline/pipeline';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
-import { type ControlHarness, openControlHarness } from '../control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from '../control-harness.ts';
+import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
-let weir: ControlHarness;
+const weir = useOpened(openControlHarness);
 beforeAll(async () => {
-  weir = await openControlHarness();
   for (const siteId of ['shop', 'other']) {
     await weir.call('POST', '/sites', { site_id: siteId, name: 'N', domain: 'example.com' });
   }
 });
-afterAll(() => weir.close());
 
 let ids = 0;
 const newId = () => `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`;
@@ -201,9 +201,12 @@ test('an erasure removes the slots of the person, and the builds of the days nea
   await stored();
   const { analytics } = weir;
   const fromMs = (Math.floor(Date.now() / DAY_MS) - 1) * DAY_MS;
-  const change = (statement: string) => analytics.change(statement);
-  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
-  await buildDays(context, { siteId: 'shop', fromMs: fromMs - 5 * DAY_MS, toMs: fromMs + 2 * DAY_MS, rows: 1 });
+  await buildDays(buildContextOf(analytics), {
+    siteId: 'shop',
+    fromMs: fromMs - 5 * DAY_MS,
+    toMs: fromMs + 2 * DAY_MS,
+    rows: 1,
+  });
   const slots = async (visitor: string) =>
     Number(
       (
@@ -238,10 +241,13 @@ test('an erasure leaves the slots of other days, which other rows without a visi
   ]);
   await stored();
   const { analytics } = weir;
-  const change = (statement: string) => analytics.change(statement);
-  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-  await buildDays(context, { siteId: 'shop', fromMs: today - 6 * DAY_MS, toMs: today + DAY_MS, rows: 1 });
+  await buildDays(buildContextOf(analytics), {
+    siteId: 'shop',
+    fromMs: today - 6 * DAY_MS,
+    toMs: today + DAY_MS,
+    rows: 1,
+  });
   const hitsOn = async (ms: number) => {
     const day = new Date(ms).toISOString().slice(0, 10);
     const [row] = await analytics.select<{ total: number }>(

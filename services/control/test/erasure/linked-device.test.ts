@@ -6,15 +6,14 @@ import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-record';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
-import { type ControlHarness, openControlHarness } from '../control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from '../control-harness.ts';
 
 const SITE = 'shop';
-let weir: ControlHarness;
+const weir = useOpened(openControlHarness);
 beforeAll(async () => {
-  weir = await openControlHarness();
   await weir.call('POST', '/sites', { site_id: SITE, name: 'N', domain: 'example.com' });
 });
-afterAll(() => weir.close());
 
 let ids = 0;
 async function append(kind: RecordKind, body: { readonly visitor_id: string }, receivedAt: number): Promise<void> {

@@ -1,17 +1,9 @@
 import { openClickhouseAnalytics } from '@weir/adapters/clickhouse/clickhouse-analytics';
 import { openClickhouseShadow } from '@weir/adapters/clickhouse/clickhouse-shadow';
 import { liveAndShadow } from '@weir/control/erasure/live-and-shadow';
-import {
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { useClickhouse } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 test.each([4, 58, 64])('the shadow tables of a database whose name has %i characters are found', async (length) => {
   const tables = { ...opened.clickhouse, database: 'w'.repeat(length), migrationsDir: '' };

@@ -3,13 +3,10 @@ import { personSql } from '@weir/control/erasure/person-sql';
 import { compileErasures } from '@weir/domain/erasure/erases';
 import { entryOf, erasureHash, type Tombstone } from '@weir/domain/erasure/tombstone';
 import type { Analytics } from '@weir/ports/analytics';
-import { type ControlHarness, openControlHarness } from '../control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from '../control-harness.ts';
 
-let weir: ControlHarness;
-beforeAll(async () => {
-  weir = await openControlHarness();
-});
-afterAll(() => weir.close());
+const weir = useOpened(openControlHarness);
 
 const FIRST = Date.UTC(2026, 0);
 

@@ -3,13 +3,10 @@ import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
-import { type ControlHarness, openControlHarness } from '../control-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openControlHarness } from '../control-harness.ts';
 
-let weir: ControlHarness;
-beforeAll(async () => {
-  weir = await openControlHarness();
-});
-afterAll(() => weir.close());
+const weir = useOpened(openControlHarness);
 
 let ids = 0;
 

@@ -1,8 +1,9 @@
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { ExpiryChunk } from '@weir/ports/registry';
+import { useOpened } from '@weir/testkit/use-opened';
 import { expireTables } from '../../src/retention/expire-tables.ts';
-import { openReplayHarness, type ReplayHarness } from '../replay-harness.ts';
+import { openReplayHarness } from '../replay-harness.ts';
 
 jest.setTimeout(600_000);
 
@@ -10,12 +11,8 @@ const DAY_MS = 86_400_000;
 const NOW = Date.now();
 const BEFORE = NOW - 30 * DAY_MS;
 
-let weir: ReplayHarness;
 let events = 0;
-beforeAll(async () => {
-  weir = await openReplayHarness(1);
-});
-afterAll(() => weir.close());
+const weir = useOpened(() => openReplayHarness(1));
 
 /**
  * Appends an identify record. All records have the same key and so are in one partition. Those that are 100 days old are therefore in one chunk

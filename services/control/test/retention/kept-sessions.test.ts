@@ -1,16 +1,7 @@
 import { KEPT_COLUMNS, KEPT_HEAD, keptColumns } from '@weir/control/retention/kept-sessions';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { batch, useClickhouse } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 test('a session has the same attributes after its rows were removed: KEPT_HEAD has the order of session_parts', async () => {
   const attributes = Object.fromEntries(KEPT_HEAD.map((name) => [name, `of ${name}`]));

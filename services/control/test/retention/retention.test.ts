@@ -5,7 +5,8 @@ import { encodeRawRecord, type RecordKind } from '@weir/domain/records/raw-recor
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { ExpiryChunk } from '@weir/ports/registry';
 import { eventually as eventuallyWithin } from '@weir/testkit/eventually';
-import { openReplayHarness, type ReplayHarness } from '../replay-harness.ts';
+import { useOpened } from '@weir/testkit/use-opened';
+import { openReplayHarness } from '../replay-harness.ts';
 
 /** How long the tests wait. The time is long, because other test suites can run at the same time. */
 const WITHIN_MS = 180_000;
@@ -18,15 +19,13 @@ const ENDS = 10;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const SITES = ['kept', 'limited'] as const;
 
-let weir: ReplayHarness;
 let events = 0;
+const weir = useOpened(() => openReplayHarness(3));
 beforeAll(async () => {
-  weir = await openReplayHarness(3);
   for (const site of SITES) await weir.call('POST', '/sites', { name: site, domain: 'example.com', site_id: site });
   for (const site of SITES) for (const age of AGES) await past(site, age);
   await weir.settled();
 });
-afterAll(() => weir.close());
 
 async function append(site: string, age: number, kind: RecordKind, body: object): Promise<void> {
   const eventId = `00000000-0000-7000-9000-${String(++events).padStart(12, '0')}`;

@@ -12,17 +12,11 @@ import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
-import { openSlotBuilds, type SlotBuildsUnderTest } from './slot-builds-harness.ts';
+import { useSlotBuilds } from './slot-builds-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
 const T0 = Date.UTC(2026, 4, 4);
-let opened: SlotBuildsUnderTest['opened'];
-let context: BuildContext;
-let insert: SlotBuildsUnderTest['insert'];
-beforeAll(async () => {
-  ({ opened, context, insert } = await openSlotBuilds());
-});
-afterAll(() => opened.close());
+const { opened, context, insert } = useSlotBuilds();
 
 const hit = (session: string, at: number, fields: RowFields = {}): RowFields => ({
   visitor_id: `v-${session}`,
@@ -102,7 +96,7 @@ const startBuilds = (deps: Partial<SlotBuildsDeps>) =>
   });
 
 const build = (siteId: string, fromDay: number, toDay: number, rows = 1) =>
-  buildDays(context, { siteId, fromMs: T0 + fromDay * DAY_MS, toMs: T0 + toDay * DAY_MS, rows });
+  buildDays(context(), { siteId, fromMs: T0 + fromDay * DAY_MS, toMs: T0 + toDay * DAY_MS, rows });
 
 test.each([1, 500_000])('the slots of built days have the numbers of the rows (%i rows)', async (rows) => {
   const site = `s${rows}`;
@@ -200,8 +194,8 @@ test('old slots are removed, and small sites have no rollup', async () => {
   const once = await slots();
   await build('again', 0, 3);
   expect(await slots()).toBe(2 * once);
-  expect(await removeOldSlots(context, 'again', new Map())).toBe(0);
-  const later = { ...context, clock: () => Date.now() + 2 * 3600_000 };
+  expect(await removeOldSlots(context(), 'again', new Map())).toBe(0);
+  const later = { ...context(), clock: () => Date.now() + 2 * 3600_000 };
   expect(await removeOldSlots(later, 'again', new Map())).toBe(once);
   expect(await slots()).toBe(once);
   expect(await sitesToBuild(opened.analytics)).toEqual([]);
@@ -211,7 +205,7 @@ test('old slots are removed, and small sites have no rollup', async () => {
 test('days that were built while a clock was ahead can be built again, and their old slots are removed', async () => {
   const site = 'ahead';
   await insert(site, history(3));
-  const at = (days: number): BuildContext => ({ ...context, clock: () => context.clock() + days * DAY_MS });
+  const at = (days: number): BuildContext => ({ ...context(), clock: () => context().clock() + days * DAY_MS });
   const buildAt = (days: number) => buildDays(at(days), { siteId: site, fromMs: T0, toMs: T0 + 3 * DAY_MS, rows: 1 });
   const run = () => builtRun(site, { zone: 'UTC', fromMs: T0, toMs: T0 + 20 * DAY_MS }, opened.analytics);
   const foundAhead: FoundAhead = new Map();
@@ -239,7 +233,7 @@ test('days that were built while a clock was ahead can be built again, and their
 test('reports do not read days that were built before they were closed, and these builds are removed', async () => {
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const early = { siteId: 'early', fromMs: today - 6 * DAY_MS, toMs: today + 3 * DAY_MS };
-  expect(await buildDays(context, { ...early, rows: 1 })).toMatchObject({ days: 9 });
+  expect(await buildDays(context(), { ...early, rows: 1 })).toMatchObject({ days: 9 });
   const run = await builtRun('early', { zone: 'UTC', ...early }, opened.analytics);
   expect(run).toMatchObject({ fromMs: early.fromMs, toMs: today - 3 * DAY_MS });
   const builds = startBuilds({});

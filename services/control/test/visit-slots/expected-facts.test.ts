@@ -2,25 +2,20 @@ import { askStats } from '@weir/control/reports/stats-report';
 import { createSteadyTables } from '@weir/control/steady-tables';
 import { buildDays } from '@weir/control/visit-slots/build-days';
 import type { Site } from '@weir/domain/registry/site';
-import { openSlotBuilds, type SlotBuildsUnderTest } from './slot-builds-harness.ts';
+import { useSlotBuilds } from './slot-builds-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
 const T0 = Date.UTC(2026, 4, 4);
 const SITE: Site = { siteId: 'shop', name: 'shop', domain: 'example.com', timezone: 'UTC', limits: {}, createdAt: 1 };
-let under: SlotBuildsUnderTest;
-beforeAll(async () => {
-  under = await openSlotBuilds();
-});
-afterAll(() => under.opened.close());
+const { opened, context, insert } = useSlotBuilds();
 
 test('after a late hit, all reports that are requested at the same time include it, even if the facts were the same before', async () => {
-  const { opened, context, insert } = under;
   const hit = (visit: string, at: number) => ({ visitor_id: visit, session_id: visit, pathname: '/', timestamp: at });
   await insert(
     SITE.siteId,
     Array.from({ length: 10 }, (_, day) => hit(`v${day}`, T0 + day * DAY_MS + 3600_000)),
   );
-  await buildDays(context, { siteId: SITE.siteId, fromMs: T0, toMs: T0 + 10 * DAY_MS, rows: 10 });
+  await buildDays(context(), { siteId: SITE.siteId, fromMs: T0, toMs: T0 + 10 * DAY_MS, rows: 10 });
   const tables = createSteadyTables(opened.analytics, Date.now);
   const visitors = (pathname: string) =>
     tables.read(async (analytics) => {

@@ -1,30 +1,33 @@
 import type { BuildContext } from '@weir/control/visit-slots/build-days';
+import type { Analytics } from '@weir/ports/analytics';
 import {
   batch,
   type ClickhouseUnderTest,
-  openClickhouseUnderTest,
   type RowFields,
+  useClickhouse,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
-/** A ClickHouse with all tables, in which a test inserts rows and builds slots (docs/glossary.md). */
-export interface SlotBuildsUnderTest {
+/** What a build of slots (docs/glossary.md) needs. The default clock is that of the system. */
+export function buildContextOf(analytics: Analytics, clock = Date.now): BuildContext {
+  return { analytics, clock, assertUnchanged: () => undefined, change: (statement) => analytics.change(statement) };
+}
+
+interface SlotBuildsUnderTest {
   readonly opened: ClickhouseUnderTest;
   /** Its clock never returns the same time twice, so that builds have different numbers. */
-  readonly context: BuildContext;
+  readonly context: () => BuildContext;
   readonly insert: (site: string, rows: readonly RowFields[]) => Promise<void>;
 }
 
-export async function openSlotBuilds(): Promise<SlotBuildsUnderTest> {
-  const opened = await openClickhouseUnderTest();
-  const { analytics } = opened;
-  await analytics.migrate();
+/** Opens ClickHouse with all tables, in which the tests of a file insert rows and build slots (docs/glossary.md). */
+export function useSlotBuilds(): SlotBuildsUnderTest {
+  const opened = useClickhouse();
   let next = 0;
-  const change = (statement: string) => analytics.change(statement);
   return {
     opened,
-    context: { analytics, clock: () => Date.now() + next++, assertUnchanged: () => undefined, change },
+    context: () => buildContextOf(opened.analytics, () => Date.now() + next++),
     async insert(site, rows) {
-      await analytics.insertRecords(
+      await opened.analytics.insertRecords(
         batch(
           next,
           rows.map((row) => ({ site_id: site, received_at: row.timestamp, ...row })),

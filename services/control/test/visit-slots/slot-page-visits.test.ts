@@ -5,26 +5,20 @@ import { METRIC_NAMES } from '@weir/control/reports/report-metrics';
 import { type ReportRequest, readReportRequest } from '@weir/control/reports/report-request';
 import type { Scope } from '@weir/control/reports/report-sql';
 import { visitSourceOf } from '@weir/control/reports/visits/visit-source';
-import { type BuildContext, buildDays } from '@weir/control/visit-slots/build-days';
+import { buildDays } from '@weir/control/visit-slots/build-days';
 import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import { choicesOf, DAY_MS, DAYS, randomVisits, T0 } from '../visits/random-visits.ts';
-import { openSlotBuilds, type SlotBuildsUnderTest } from './slot-builds-harness.ts';
+import { useSlotBuilds } from './slot-builds-harness.ts';
 
 /** The array `page_visits` of slots (docs/decisions/0060). `WEIR_SLOT_SEED` repeats the rows of a run. */
 const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const BY_PAGE = dimensionOf('page') as Dimension;
 /** The first and the last day from which a report of 2026-10-20 to 2026-10-31 can read slots. */
 const BUILT = DAYS - 1;
-let opened: SlotBuildsUnderTest['opened'];
-let context: BuildContext;
-let insert: SlotBuildsUnderTest['insert'];
-beforeAll(async () => {
-  ({ opened, context, insert } = await openSlotBuilds());
-});
-afterAll(() => opened.close());
+const { opened, context, insert } = useSlotBuilds();
 
 const build = (siteId: string, from = 0, to = DAYS) =>
-  buildDays(context, { siteId, fromMs: T0 + from * DAY_MS, toMs: T0 + to * DAY_MS, rows: 1 });
+  buildDays(context(), { siteId, fromMs: T0 + from * DAY_MS, toMs: T0 + to * DAY_MS, rows: 1 });
 
 async function fill(siteId: string): Promise<void> {
   await insert(
@@ -39,7 +33,7 @@ test.each([1, 500_000])(
   async (rows) => {
     const site = `count${rows}`;
     await fill(site);
-    await buildDays(context, { siteId: site, fromMs: T0, toMs: T0 + DAYS * DAY_MS, rows });
+    await buildDays(context(), { siteId: site, fromMs: T0, toMs: T0 + DAYS * DAY_MS, rows });
     const { analytics } = opened;
     const current = `site_id = '${site}' AND build IN (SELECT max(build) FROM visit_days WHERE site_id = '${site}' GROUP BY day)`;
     const found = await analytics.select(

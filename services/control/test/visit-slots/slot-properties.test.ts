@@ -5,23 +5,17 @@ import { METRIC_NAMES } from '@weir/control/reports/report-metrics';
 import { type ReportRequest, readReportRequest } from '@weir/control/reports/report-request';
 import { statsReport } from '@weir/control/reports/stats-report';
 import { visitSourceOf } from '@weir/control/reports/visits/visit-source';
-import { type BuildContext, buildDays } from '@weir/control/visit-slots/build-days';
+import { buildDays } from '@weir/control/visit-slots/build-days';
 import { compareDay } from '@weir/control/visit-slots/compare-reports';
 import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
-import { openSlotBuilds, type SlotBuildsUnderTest } from './slot-builds-harness.ts';
+import { useSlotBuilds } from './slot-builds-harness.ts';
 
 const DAY_MS = 86_400_000;
 const T0 = Date.UTC(2026, 4, 4);
 /** The rows are of these days. A report can read all of them from slots if its period contains one more day. */
 const DAYS = 3;
-let opened: SlotBuildsUnderTest['opened'];
-let context: BuildContext;
-let insert: SlotBuildsUnderTest['insert'];
-beforeAll(async () => {
-  ({ opened, context, insert } = await openSlotBuilds());
-});
-afterAll(() => opened.close());
+const { opened, context, insert } = useSlotBuilds();
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -55,7 +49,7 @@ function history(all: readonly Properties[], days = DAYS): readonly RowFields[] 
 }
 
 const build = (siteId: string, from = 0, to = DAYS) =>
-  buildDays(context, { siteId, fromMs: T0 + from * DAY_MS, toMs: T0 + to * DAY_MS, rows: 1 });
+  buildDays(context(), { siteId, fromMs: T0 + from * DAY_MS, toMs: T0 + to * DAY_MS, rows: 1 });
 
 /**
  * The answer of a report as users get it, the same report from rows only, and the number of days that the first answer reads from slots. Without
@@ -257,7 +251,7 @@ test('a build without properties stays valid for other reports, and is replaced 
     [DAYS, DAYS + 2],
     [0, DAYS],
   ]);
-  for (const group of groups) await buildDays(context, group);
+  for (const group of groups) await buildDays(context(), group);
   await expectEqual(site, 'plan', DAYS);
   expect(await daysToBuild(analytics, site, (day) => day > '2026-05-08')).toEqual([]);
 });

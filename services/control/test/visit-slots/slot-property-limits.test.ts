@@ -1,23 +1,16 @@
-import { type BuildContext, buildDays } from '@weir/control/visit-slots/build-days';
+import { buildDays } from '@weir/control/visit-slots/build-days';
 import { startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
 import { DependencyError } from '@weir/domain/errors';
 import type { Registry } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
-import {
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { useClickhouse } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { buildContextOf } from './slot-builds-harness.ts';
 
 const DAY_MS = 86_400_000;
 const T0 = Date.UTC(2026, 4, 4);
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 /** Inserts events of one day. `properties`: SQL of their properties as JSON. The column `number` counts the rows. */
 const insert = (site: string, rows: number, properties: string): Promise<void> =>
@@ -41,10 +34,8 @@ test.each([
 ])('a day with long %s of properties can be built with the memory of a build', async (site, rows, properties) => {
   const { analytics } = opened;
   await insert(site, rows, properties);
-  const change = (statement: string) => analytics.change(statement);
-  const context: BuildContext = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
   const days = { siteId: site, fromMs: T0, toMs: T0 + DAY_MS, rows };
-  expect(await buildDays(context, days)).toMatchObject({ days: 1, skipped: [] });
+  expect(await buildDays(buildContextOf(analytics), days)).toMatchObject({ days: 1, skipped: [] });
   const [names, left_out] = site === 'names' ? [64, 0] : [1, 1];
   expect(await built(site)).toEqual([{ names, left_out, lists: true }]);
 });

@@ -1,9 +1,8 @@
 import { madeSessionId } from '@weir/domain/records/made-session';
 import {
   batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
   type RowFields,
+  useClickhouse,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { breakdownReport } from '../../src/reports/breakdown-report.ts';
 import { dimensionOf } from '../../src/reports/dimensions.ts';
@@ -13,16 +12,9 @@ import { SESSIONS } from '../../src/reports/report-sql.ts';
 import { DAY_MS, HOUR_MS, T0 } from './random-visits.ts';
 
 /** The visits to which rows of bots belong. Each test has a site with a bot at noon of the day of the reports, which begins at `T0`. */
-let opened: ClickhouseUnderTest;
 let inserted = 0;
 let sites = 0;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-}, 60_000);
-afterAll(async () => {
-  await opened?.close();
-});
+const opened = useClickhouse({ openMs: 60_000 });
 
 const NOON = T0 + 12 * HOUR_MS;
 /** In the form of the IDs that Weir makes. */

@@ -3,6 +3,7 @@ import { statsStatement } from '../../src/reports/stats-sql.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { builtRun } from '../../src/visit-slots/built-run.ts';
+import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
 import { PERIOD, scopeOf, useRandomTables } from './random-tables.ts';
 import { SITE, T0 } from './random-visits.ts';
 
@@ -16,9 +17,7 @@ function readRows(scope: AskedScope, visits: VisitSource): Promise<number> {
 
 test('a statement reads the rows for the list of visitors once', async () => {
   const analytics = tables.analytics();
-  const change = (statement: string) => analytics.change(statement);
-  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
-  await buildDays(context, { siteId: SITE, fromMs: T0, toMs: PERIOD.toMs, rows: 1 });
+  await buildDays(buildContextOf(analytics), { siteId: SITE, fromMs: T0, toMs: PERIOD.toMs, rows: 1 });
   const run = await builtRun(SITE, PERIOD, analytics);
   if (run === undefined) throw new Error('no day was built');
 

@@ -1,8 +1,7 @@
-import type { RowFields } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import {
   batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
+  type RowFields,
+  useClickhouse,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
 import { choicesOf, DAY_MS, HOUR_MS, T0 } from './random-visits.ts';
@@ -12,14 +11,7 @@ const SEED = Number(process.env.WEIR_LONG_VISITS_SEED ?? Math.floor(Math.random(
 const SITES = 30;
 const PERIODS_PER_SITE = 8;
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-}, 60_000);
-afterAll(async () => {
-  await opened?.close();
-});
+const opened = useClickhouse({ openMs: 60_000 });
 
 test(`a report reads sessions if a visit of its period continues for more than a day beyond it (WEIR_LONG_VISITS_SEED=${SEED})`, async () => {
   const { random, chance } = choicesOf(SEED);

@@ -1,9 +1,8 @@
 import { madeSessionId, SESSION_IDLE_MS } from '@weir/domain/records/made-session';
 import {
   batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
   type RowFields,
+  useClickhouse,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import type { AskedScope } from '../../src/reports/report-sql.ts';
 import { FIND_MOVED } from '../../src/reports/visits/visit-rows.ts';
@@ -15,14 +14,7 @@ const T0 = Date.UTC(2026, 9, 20);
 const HOURS = 60;
 const SITE = 'shop';
 
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-}, 60_000);
-afterAll(async () => {
-  await opened?.close();
-});
+const opened = useClickhouse({ openMs: 60_000 });
 
 let state = SEED;
 /** A number from 0 to `max` - 1, from a linear congruential generator. */

@@ -1,18 +1,9 @@
 import { readPeriodFacts } from '@weir/control/reports/visits/period-facts';
-import {
-  batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
-} from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { batch, useClickhouse } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
 const NOON = Date.UTC(2026, 4, 4, 12);
 const MINUTE_MS = 60_000;
-let opened: ClickhouseUnderTest;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 test('a second late hit of a visitor in the same hour changes the version of the facts, also after a merge', async () => {
   const { analytics } = opened;

@@ -11,6 +11,7 @@ import { readReportRequest } from '../../src/reports/report-request.ts';
 import { SESSIONS } from '../../src/reports/report-sql.ts';
 import { statsReport } from '../../src/reports/stats-report.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
+import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
 import { choicesOf, DAY_MS, DAYS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
 import { stampRows } from './stamp-rows.ts';
 
@@ -66,10 +67,8 @@ beforeAll(async () => {
   expect(stamped.filter((row) => row.visit_stamp === 1).length).toBeGreaterThan(200);
   expect(stamped.filter((row) => row.detail !== '').length).toBeGreaterThan(0);
   await analytics.insertRecords(batch(0, [...stamped, ...stampRows(apart), ...unstamped]));
-  const change = (statement: string) => analytics.change(statement);
-  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
   const days = { siteId: APART, fromMs: T0, toMs: T0 + DAYS * DAY_MS, rows: 1 };
-  expect(await buildDays(context, days)).toMatchObject({ days: DAYS });
+  expect(await buildDays(buildContextOf(analytics), days)).toMatchObject({ days: DAYS });
 }, 60_000);
 afterAll(async () => {
   await opened?.close();

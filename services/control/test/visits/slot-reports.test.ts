@@ -22,6 +22,7 @@ import { isInSlots } from '../../src/reports/visits/slot-rows.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { builtRun } from '../../src/visit-slots/built-run.ts';
+import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
 import {
   choicesOf,
   DAY_MS,
@@ -49,10 +50,10 @@ beforeAll(async () => {
   await opened.analytics.migrate();
   const { analytics } = opened;
   await analytics.insertRecords(batch(0, randomVisits(choices)));
-  const change = (statement: string) => analytics.change(statement);
-  const context = { analytics, clock: Date.now, assertUnchanged: () => undefined, change };
   const toMs = T0 + DAYS * DAY_MS;
-  expect(await buildDays(context, { siteId: SITE, fromMs: T0, toMs, rows: 1 })).toMatchObject({ days: DAYS });
+  expect(await buildDays(buildContextOf(analytics), { siteId: SITE, fromMs: T0, toMs, rows: 1 })).toMatchObject({
+    days: DAYS,
+  });
   const run = await builtRun(SITE, { zone: 'UTC', fromMs: T0, toMs: toMs + DAY_MS }, analytics);
   if (run === undefined) throw new Error('no day was built');
   whole = { ...run, isEstimate: false };

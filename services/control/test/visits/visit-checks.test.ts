@@ -13,20 +13,14 @@ import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import {
   batch,
-  type ClickhouseUnderTest,
-  openClickhouseUnderTest,
   type RowFields,
+  useClickhouse,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
 const DAY_MS = 24 * 3600_000;
 const T0 = Date.UTC(2026, 4, 4, 12);
-let opened: ClickhouseUnderTest;
 let next = 0;
-beforeAll(async () => {
-  opened = await openClickhouseUnderTest();
-  await opened.analytics.migrate();
-});
-afterAll(() => opened.close());
+const opened = useClickhouse();
 
 /** A pageview of a visit, with the stamp (docs/glossary.md) of a first hit unless `fields` say otherwise. */
 const hit = (site: string, session: string, at: number, fields: RowFields = {}): RowFields => ({
