@@ -1,14 +1,11 @@
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
 import { cli } from './cli-harness.ts';
+import { useControl } from './use-control.ts';
 
-let weir: ControlHarness;
-let env: Record<string, string>;
+const { weir, env } = useControl();
 beforeAll(async () => {
-  weir = await openControlHarness();
-  env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: ADMIN_TOKEN };
   await weir.call('POST', '/sites', { name: 'shop', domain: 'example.com', site_id: 'shop' });
   await weir.command("ALTER TABLE weir.records ADD CONSTRAINT no_bad CHECK NOT startsWith(event_name, 'bad')");
   const records = ['bad-1', 'bad-2', 'bad-3'].map((name, nth) => {
@@ -30,7 +27,6 @@ beforeAll(async () => {
     return Number(row?.n) === 4;
   });
 });
-afterAll(() => weir.close());
 
 const run = (...args: string[]) => cli(['dead-letters', ...args], { env });
 

@@ -1,29 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
 import { cli, terminal } from './cli-harness.ts';
+import { useControl } from './use-control.ts';
 
-let weir: ControlHarness;
-let folder: string;
-let env: Record<string, string>;
-beforeAll(async () => {
-  weir = await openControlHarness();
-  folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
-  env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: ADMIN_TOKEN };
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await weir.close();
-});
-
-function file(name: string, bytes: string | Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, bytes);
-  return path;
-}
+const { weir, env, file } = useControl();
 
 test.each([
   ['lf', 'ada\nbob\n'],
@@ -44,7 +25,7 @@ test.each([
 test('a file that cannot be read, or that is not UTF-8, is refused, and nothing is erased', async () => {
   await cli(['site', 'add', 'example.com', '--id', 'refused'], { env });
   const forget = (path: string) => cli(['forget', '--site', 'refused', '--user-file', path], { env });
-  const missing = join(folder, 'missing.txt');
+  const missing = join(weir.folder, 'missing.txt');
   expect(await forget(missing)).toMatchObject({ exitCode: 2, err: `weir: cannot read ${missing}: ENOENT\n` });
   const utf16 = file('utf16.txt', Buffer.from('\uFEFFada\r\n', 'utf16le'));
   expect(await forget(utf16)).toMatchObject({

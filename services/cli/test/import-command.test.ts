@@ -1,27 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
 import { accessLogSample } from './access-log-sample.ts';
 import { cli } from './cli-harness.ts';
+import { useControl } from './use-control.ts';
 
 const line = (path: string, status = 200) =>
   `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET ${path} HTTP/1.1" ${status} 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:25.0) Gecko/20100101 Firefox/25.0"\n`;
 
-let weir: ControlHarness;
-let folder: string;
-let env: Record<string, string>;
-beforeAll(async () => {
-  weir = await openControlHarness();
-  folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
-  env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: ADMIN_TOKEN };
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await weir.close();
-});
+const { weir, env, file } = useControl();
 
 async function newSite(): Promise<string> {
   return (await cli(['site', 'add', 'example.com', '--json'], { env })).json.site_id;
@@ -29,11 +16,6 @@ async function newSite(): Promise<string> {
 async function rows(site: string): Promise<number> {
   const query = 'SELECT count() AS rows FROM events WHERE site_id = {site:String}';
   return Number((await cli(['sql', query, '--param', `site=${site}`, '--json'], { env })).json.rows[0].rows);
-}
-function file(name: string, bytes: string | Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, bytes);
-  return path;
 }
 
 describe('the log of 10,000 requests', () => {
@@ -126,11 +108,11 @@ test('an interrupted import continues where it stopped', async () => {
 
 test('an unreadable file gives a one-line message and exit code 1 or 2', async () => {
   const site = await newSite();
-  const missing = await cli(['import', join(folder, 'none.log'), '--site', site], { env });
+  const missing = await cli(['import', join(weir.folder, 'none.log'), '--site', site], { env });
   expect([missing.exitCode, missing.err]).toEqual([2, expect.stringMatching(/^weir: no such file/)]);
   const broken = file('broken.gz', gzipSync(Buffer.from(line('/'))).subarray(0, 40));
   const run = await cli(['import', broken, '--site', site], { env });
   expect([run.exitCode, run.err]).toEqual([1, expect.stringMatching(/^weir: can't read/)]);
-  expect((await cli(['import', folder, '--site', site], { env })).exitCode).toBe(1);
+  expect((await cli(['import', weir.folder, '--site', site], { env })).exitCode).toBe(1);
   expect((await cli(['import', broken, '--site', 'none'], { env })).err).toBe('weir: site not found\n');
 });

@@ -1,14 +1,8 @@
 import { eventually } from '@weir/testkit/eventually';
-import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from '../../control/test/control-harness.ts';
 import { cli } from './cli-harness.ts';
+import { useControl } from './use-control.ts';
 
-let weir: ControlHarness;
-let env: Record<string, string>;
-beforeAll(async () => {
-  weir = await openControlHarness();
-  env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: ADMIN_TOKEN };
-});
-afterAll(() => weir.close());
+const { weir, env } = useControl();
 
 const run = (...args: string[]) => cli(args, { env });
 
