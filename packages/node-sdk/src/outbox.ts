@@ -19,6 +19,8 @@ export interface OutboxDeps {
   readonly concurrency: number;
   readonly random: () => number;
   readonly onError: (undelivered: Undelivered) => void;
+  /** Receives the reason of the first failed attempt that is repeated. */
+  readonly onFirstRetry?: ((reason: string) => void) | undefined;
   /** Receives the number of calls that `close` could not send and that no store keeps, and why the last attempt failed (if it did). */
   readonly onUnsent?: ((calls: number, failure: string | undefined) => void) | undefined;
 }
@@ -58,6 +60,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const sending = new Set<Promise<void>>();
   /** Why the last attempt failed, if it did. */
   let failure: string | undefined;
+  let hasFailed = false;
   let underWay = 0;
   let callsUnderWay = 0;
   let identifying = false;
@@ -66,6 +69,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const post: Post = async (path, body) => {
     const attempt = await deps.post(path, body);
     failure = attempt.outcome === 'retry' ? attempt.reason : undefined;
+    if (failure !== undefined && !hasFailed) {
+      hasFailed = true;
+      deps.onFirstRetry?.(failure);
+    }
     return attempt;
   };
 

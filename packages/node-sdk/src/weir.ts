@@ -1,6 +1,6 @@
 import { type EventFields, type IdentityFields, type QueuedCall, toEventBody, type Undelivered } from './event.ts';
 import { createOutbox, type Outbox, type OutboxStore } from './outbox.ts';
-import { createTransport, type Post } from './transport.ts';
+import { createTransport } from './transport.ts';
 
 export interface WeirOptions {
   /**
@@ -38,17 +38,9 @@ function logUnsent(calls: number, failure: string | undefined): void {
   console.error(`weir: the client was closed before it could send ${calls === 1 ? 'a call' : `${calls} calls`}${why}`);
 }
 
-/** Writes the reason of the first retry to stderr, so that a wrong address does not stay unnoticed until the queue is full. */
-function loggingFirstRetry(post: Post): Post {
-  let isLogged = false;
-  return async (path, body) => {
-    const attempt = await post(path, body);
-    if (attempt.outcome === 'retry' && !isLogged) {
-      isLogged = true;
-      console.error(`weir: a request failed, and the client repeats it until it is closed: ${attempt.reason}`);
-    }
-    return attempt;
-  };
+/** Without this line, a wrong address could stay unnoticed until the queue is full. */
+function logFirstRetry(reason: string): void {
+  console.error(`weir: a request failed, and the client repeats it until it is closed: ${reason}`);
 }
 
 /**
@@ -68,13 +60,14 @@ export class Weir {
       fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     });
     this.#outbox = createOutbox({
-      post: options.onError ? post : loggingFirstRetry(post),
+      post,
       store: options.store,
       batch: options.batch ?? false,
       callsMax: options.queueCallsMax ?? 10_000,
       concurrency: options.concurrency ?? 8,
       random: options.random ?? Math.random,
       onError: options.onError ?? ((undelivered) => console.error(`weir: ${undelivered.reason}`)),
+      onFirstRetry: options.onError ? undefined : logFirstRetry,
       onUnsent: options.onError ? undefined : logUnsent,
     });
   }
