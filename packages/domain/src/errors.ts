@@ -50,3 +50,8 @@ export class DependencyError extends Error {
 export function isDependencyError(error: unknown, code?: DependencyErrorCode): error is DependencyError {
   return error instanceof DependencyError && (code === undefined || error.code === code);
 }
+
+/** The message of a thrown value. Libraries can throw values that are not errors. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DependencyError } from '@weir/domain/errors';
+import { DependencyError, messageOf } from '@weir/domain/errors';
 import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import { createFolder } from './disk/create-folder.ts';
 import { type FileLock, lockFile } from './native/file-lock.ts';
@@ -39,8 +39,7 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
     await createFolder(path, 0o700);
     lock = await lockFile(join(path, 'lock'), WAIT_FOR_OTHER_MS);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DependencyError('data_folder_unusable', `cannot lock ${path}: ${reason}`, { cause: error });
+    throw new DependencyError('data_folder_unusable', `cannot lock ${path}: ${messageOf(error)}`, { cause: error });
   }
   if (lock === undefined) {
     throw new DependencyError(
@@ -82,8 +81,7 @@ function checkFormat(folder: string): void {
     fsyncSync(opened);
     closeSync(opened);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DependencyError('data_folder_unusable', `cannot write ${path}: ${reason}`, { cause: error });
+    throw new DependencyError('data_folder_unusable', `cannot write ${path}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -93,7 +91,6 @@ function readFormat(path: string): number {
     return Number.parseInt(readFileSync(path, 'utf8'), 10) || 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DependencyError('data_folder_unusable', `cannot read ${path}: ${reason}`, { cause: error });
+    throw new DependencyError('data_folder_unusable', `cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }
 }

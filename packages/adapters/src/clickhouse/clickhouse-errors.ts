@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { DependencyError } from '@weir/domain/errors';
+import { DependencyError, messageOf } from '@weir/domain/errors';
 import { FENCE_IN_MESSAGE } from './generation-fence.ts';
 
 /**
@@ -104,6 +104,6 @@ function clickhouseCode(error: unknown): number | undefined {
 }
 
 function translated(code: DependencyError['code'], cause: unknown, prefix?: string): DependencyError {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   return new DependencyError(code, prefix === undefined ? text : `${prefix}: ${text}`, { cause });
 }

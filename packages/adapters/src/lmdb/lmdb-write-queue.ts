@@ -1,4 +1,4 @@
-import { DependencyError, type DependencyErrorCode } from '@weir/domain/errors';
+import { DependencyError, type DependencyErrorCode, messageOf } from '@weir/domain/errors';
 import type { RootDatabase } from 'lmdb';
 import type { FileSpace, SpaceReading, WriteSize } from './lmdb-file-space.ts';
 
@@ -67,7 +67,7 @@ export function createWriteQueue(env: RootDatabase, fileSpace: FileSpace, clock:
     } catch (error) {
       const refused = queue;
       queue = [];
-      return { jobs: [], refused, reason: error instanceof Error ? error.message : String(error) };
+      return { jobs: [], refused, reason: messageOf(error) };
     }
   }
 
@@ -149,7 +149,7 @@ async function transact(env: RootDatabase, jobs: readonly WriteJob[]): Promise<W
     // If a `stage` threw (`staged` is false), LMDB may have committed the writes that were staged before. The result is then not known.
     return {
       known: staged && canStillRead(env),
-      reason: cause instanceof Error ? cause.message : String(cause),
+      reason: messageOf(cause),
       cause,
     };
   }

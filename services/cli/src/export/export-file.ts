@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { messageOf } from '@weir/domain/errors';
 import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
@@ -57,6 +58,5 @@ async function openTarget(io: CliIo, to: string | undefined): Promise<ExportTarg
 function failure(error: unknown, interrupted: AbortSignal): Error {
   if (interrupted.aborted) return new CliError('interrupted: the export is incomplete', EXIT.interrupted);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new CliError(`the export is incomplete: ${why}; export again`);
+  return new CliError(`the export is incomplete: ${messageOf(cause)}; export again`);
 }

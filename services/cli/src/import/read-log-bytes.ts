@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '@weir/domain/errors';
 import { Decompress } from 'fzstd';
 import { CliError, EXIT } from '../exit-codes.ts';
 import type { LogFile } from './open-log-file.ts';
@@ -25,7 +26,7 @@ export async function* readLogBytes(log: LogFile, interrupted?: AbortSignal): As
     }
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`can't read ${log.path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`can't read ${log.path}: ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { isDependencyError } from '@weir/domain/errors';
+import { isDependencyError, messageOf } from '@weir/domain/errors';
 
 export interface RepeatedWork {
   /** Starts the work now, unless it is running. */
@@ -52,7 +52,7 @@ const PROBLEM_CHARS_MAX = 300;
 
 /** Returns the beginning of an error's message. A message of ClickHouse can contain the whole statement, which can have several megabytes. */
 export function problemText(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS_MAX);
+  return messageOf(error).slice(0, PROBLEM_CHARS_MAX);
 }
 
 /** Returns the fields of a log line about the failure of a work that will be tried again. */

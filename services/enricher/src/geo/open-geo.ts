@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { messageOf } from '@weir/domain/errors';
 import { normalizeIp } from '@weir/domain/net/ip-address';
 import { ConfigError } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
@@ -149,8 +150,4 @@ async function readFirst(path: string): Promise<GeoFiles> {
 
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

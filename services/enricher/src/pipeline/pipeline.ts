@@ -1,6 +1,7 @@
 import { createSources, type SourceLists } from '@weir/domain/acquisition/source';
 import { createErasures } from '@weir/domain/erasure/erases';
 import { letterTexts } from '@weir/domain/erasure/letter-texts';
+import { messageOf } from '@weir/domain/errors';
 import type { Identity } from '@weir/domain/people/identity';
 import type { DeadReason } from '@weir/domain/records/outcome';
 import { sealedDay } from '@weir/domain/records/redriven';
@@ -190,10 +191,6 @@ function endedRow(event: EnrichedEvent, ending: Exclude<Ending, { outcome: 'dump
 function identifyRow(event: EnrichedEvent, identity: Identity | undefined): BareRow {
   if (identity !== undefined) return bareRow(event, 'identify', { detail: toProfileDetail(event, identity) });
   return bareRow(event, 'identify', { reason: 'unlink', detail: toUnlinkDetail(event.siteId, event.userId) });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /**

@@ -2,6 +2,7 @@ import { type BackupProgress, type BackupSource, createBackup } from '@weir/back
 import { type ErasedList, writeErasedList } from '@weir/backup/erased-list';
 import { listSnapshots, timeOfSnapshot } from '@weir/backup/snapshot';
 import type { BackupControl, BackupRequest, BackupView } from '@weir/control/backups/backup-control';
+import { messageOf } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
@@ -95,7 +96,7 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
   }
 
   function failed(to: string, error: unknown): void {
-    ended({ state: 'failed', error: error instanceof Error ? error.message : String(error) });
+    ended({ state: 'failed', error: messageOf(error) });
     if (stop.signal.aborted) return;
     schedule.failed(to, clock());
     logger.error(

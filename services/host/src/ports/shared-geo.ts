@@ -1,4 +1,5 @@
 import type { Located } from '@weir/control/control-deps';
+import { messageOf } from '@weir/domain/errors';
 import { type Geo, openGeo } from '@weir/enricher/geo/open-geo';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
@@ -40,7 +41,7 @@ export function locateWith(geo: SharedGeo): (address: string) => Promise<Located
       const opened = await geo();
       return { place: opened.lookup(address), data: opened.version, problem: opened.problem };
     } catch (error) {
-      return { place: undefined, data: '', problem: error instanceof Error ? error.message : String(error) };
+      return { place: undefined, data: '', problem: messageOf(error) };
     }
   };
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { ConsumerStatus, Located } from '@weir/control/control-deps';
+import { messageOf } from '@weir/domain/errors';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import { awaitedLater } from '@weir/runtime/abortable';
 import type { Config } from '@weir/runtime/config/config';
@@ -128,7 +129,7 @@ function run(
   const shortage = watchShortage(disk, (found) => link.tell('setShortage', [found]));
   store?.ready.then(
     () => link.tell('tablesReady', [undefined]),
-    (error: unknown) => link.tell('tablesReady', [error instanceof Error ? error.message : String(error)]),
+    (error: unknown) => link.tell('tablesReady', [messageOf(error)]),
   );
   const endHeartbeat = watchHeartbeat({
     ping: () => link.call('ping', []),
