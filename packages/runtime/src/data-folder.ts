@@ -1,8 +1,9 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError, messageOf } from '@weir/domain/errors';
 import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import { createFolder } from './disk/create-folder.ts';
+import { syncFolder } from './disk/sync-folder.ts';
 import { type FileLock, lockFile } from './native/file-lock.ts';
 
 const WAIT_FOR_OTHER_MS = 5_000;
@@ -55,7 +56,7 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
         `a restore of a backup into ${path} is not complete: wait until it ends, or delete the content of the folder and restore again`,
       );
     }
-    checkFormat(path);
+    await checkFormat(path);
   } catch (error) {
     held.close();
     throw error;
@@ -64,7 +65,7 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
 }
 
 /** Refuses a folder whose file `format` contains a higher number than DATA_FORMAT. Otherwise writes DATA_FORMAT to this file. */
-function checkFormat(folder: string): void {
+async function checkFormat(folder: string): Promise<void> {
   const path = join(folder, 'format');
   const found = readFormat(path);
   if (found > DATA_FORMAT) {
@@ -77,9 +78,7 @@ function checkFormat(folder: string): void {
   try {
     writeFileSync(`${path}.part`, `${DATA_FORMAT}\n`, { flush: true });
     renameSync(`${path}.part`, path);
-    const opened = openSync(folder, 'r');
-    fsyncSync(opened);
-    closeSync(opened);
+    await syncFolder(folder);
   } catch (error) {
     throw new DependencyError('data_folder_unusable', `cannot write ${path}: ${messageOf(error)}`, { cause: error });
   }

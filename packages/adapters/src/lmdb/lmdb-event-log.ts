@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/records/partition-of';
 import { TABLE_SALTS } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
+import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { openFileTable } from '../registry/file-table.ts';
 import type { TableStore } from '../registry/table-store.ts';
 import { type ConsumerGroup, createConsumerGroup } from './lmdb-consumer-group.ts';
@@ -84,7 +85,7 @@ export async function openLmdbEventLog(config: LmdbEventLogConfig): Promise<Lmdb
       void meta.put('logId', randomUUID());
       void meta.put('partitions', config.partitions);
     });
-    syncFolder(config.folder);
+    await syncFolder(config.folder);
   }
   const logId = meta.get('logId') as string;
   const partitionCount = meta.get('partitions') as number;
@@ -276,13 +277,6 @@ async function assertRoom(data: string, disk: DiskSpace | undefined): Promise<vo
     `the disk of the data folder has too little free space for a copy of the event log: the copy needs ${mb(size)} MB, and ${mb(Math.max(0, room))} MB are free above the reserve (WEIR_DISK_RESERVE_MB). Free some space and try again`,
     { isFull: true },
   );
-}
-
-/** Makes the name of a new file in the folder durable (fsync). */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
 }
 
 function* storedTopics(entries: Entries): Iterable<{ topic: string }> {
