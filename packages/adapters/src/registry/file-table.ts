@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DependencyError } from '@weir/domain/errors';
 import { syncFolder } from '@weir/runtime/disk/sync-folder';
@@ -38,7 +38,7 @@ export async function openFileTable(path: string): Promise<TableStore> {
     await eraseLeftovers();
     const previous = existsSync(path) ? await open(path, 'r+') : undefined;
     try {
-      await writeDurably(next, JSON.stringify(wanted));
+      await writeFile(next, JSON.stringify(wanted), { mode: 0o600, flush: true });
       if (previous !== undefined) {
         await linkIfPossible(path, old);
         await syncFolder(dirname(path));
@@ -63,16 +63,6 @@ export async function openFileTable(path: string): Promise<TableStore> {
     last = written.catch(() => undefined);
     return written;
   });
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /** Some file systems do not support hard links. On them, a crash can leave the old bytes in free blocks of the disk. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from './sync-path.ts';
 import type { LogPosition } from './token-log.ts';
@@ -62,13 +62,7 @@ export async function writeAcceptedBlocks(folder: string, accepted: AcceptedBloc
   const status = await readFile(join(folder, STATUS), 'utf8');
   const stored: Stored = { version: VERSION, status, tables };
   const file = join(folder, FILE);
-  const opened = await open(`${file}.new`, 'w', 0o600);
-  try {
-    await opened.writeFile(JSON.stringify(stored));
-    await opened.sync();
-  } finally {
-    await opened.close();
-  }
+  await writeFile(`${file}.new`, JSON.stringify(stored), { mode: 0o600, flush: true });
   await rename(`${file}.new`, file);
   await syncPath(folder);
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { open, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BackupSource, backupFolder, type FrozenTables } from '@weir/backup/create-backup';
@@ -69,7 +69,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
     const swap = await nextSwap(pauseDeps);
     // The previous pause is over, but a retry of `endPause` can still be scheduled. It would end the new pause.
     clearTimeout(retry);
-    await writeDurably(pauseFile, String(swap));
+    await writeFile(pauseFile, String(swap), { flush: true });
     try {
       const paused = await pauseWriters(pauseDeps, swap, { limitMs: PAUSE_LIMIT_MS }).catch((error: unknown) => {
         // A `RangeError` means that a replay has begun a swap (docs/glossary.md) in the meantime.
@@ -125,7 +125,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
 
   async function recover(): Promise<void> {
     const pause = registry.writersPause();
-    if (pause?.owner === 'backup' && !pause.over) await writeDurably(pauseFile, String(pause.swap));
+    if (pause?.owner === 'backup' && !pause.over) await writeFile(pauseFile, String(pause.swap), { flush: true });
     await endPause();
     await release();
     await rm(backupFolder(dataDir), { recursive: true, force: true });
@@ -186,14 +186,4 @@ function storeFolder(definition: string, name: string): string {
   const uuid = UUID.exec(definition)?.[1];
   if (uuid === undefined) throw new Error(`the definition of ${name} names no UUID`);
   return `store/${uuid.slice(0, 3)}/${uuid}`;
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w');
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
