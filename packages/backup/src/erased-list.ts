@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { ENTRY_PATTERN, type Tombstone } from '@weir/domain/erasure/tombstone';
+import { ENTRY_PATTERN, type Tombstone, tombstoneKey } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 
@@ -32,13 +32,11 @@ export async function writeErasedList(objects: ObjectStore, list: ErasedList): P
 }
 
 function union(older: ErasedList, list: ErasedList): ErasedList {
-  const own = new Set(list.tombstones.map(keyOf));
-  const others = older.tombstones.filter((tombstone) => !own.has(keyOf(tombstone)));
+  const own = new Set(list.tombstones.map(tombstoneKey));
+  const others = older.tombstones.filter((tombstone) => !own.has(tombstoneKey(tombstone)));
   const at = others.length === 0 ? list.at : Math.min(older.at, list.at);
   return { version: 1, at, tombstones: [...others, ...list.tombstones] };
 }
-
-const keyOf = ({ siteId, erasureId, part }: Tombstone): string => `${siteId}/${erasureId}/${part}`;
 
 /**
  * Reads the list of tombstones in a place of backups. Resolves with undefined if there is no list, because an older version of

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readEntry, type Tombstone } from '@weir/domain/erasure/tombstone';
+import { readEntry, type Tombstone, tombstoneKey } from '@weir/domain/erasure/tombstone';
 import type { Erasure } from '@weir/ports/registry';
 import { openLmdbEventLog } from '../lmdb/lmdb-event-log.ts';
 import { openLogRegistry } from './log-registry.ts';
@@ -34,11 +34,11 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     // and a new one will begin.
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     await removeReplays(registry);
-    const known = new Set(registry.allTombstones().map(keyOf));
+    const known = new Set(registry.allTombstones().map(tombstoneKey));
     // The backup copied the tables before the registry. An erasure in the phase `archive` has already deleted its rows, but perhaps only after the
     // tables were copied. So it is repeated.
     const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase === 'archive' || finishedAt >= begunAt;
-    const missing = tombstones.filter((tombstone) => !known.has(keyOf(tombstone)));
+    const missing = tombstones.filter((tombstone) => !known.has(tombstoneKey(tombstone)));
     for (const tombstone of missing) await registry.putTombstone(tombstone);
     const again = new Set([
       ...missing.map(({ erasureId }) => erasureId),
@@ -72,8 +72,6 @@ async function removeReplays(registry: Registry): Promise<void> {
   const pause = registry.writersPause();
   if (pause?.over === false) await registry.putWritersPause({ ...pause, over: true });
 }
-
-const keyOf = ({ siteId, erasureId, part }: Tombstone): string => `${siteId}/${erasureId}/${part}`;
 
 function erasureOf(erasureId: string, parts: readonly Tombstone[]): Erasure {
   const [{ siteId, at, whole }] = parts as readonly [Tombstone, ...Tombstone[]];

@@ -1,4 +1,4 @@
-import { ENTRY_PATTERN, type Tombstone } from '@weir/domain/erasure/tombstone';
+import { ENTRY_PATTERN, type Tombstone, tombstoneKey } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
 import { ACTION_TYPES, type Goal } from '@weir/domain/registry/goal';
 import { KEEP_KINDS, KEEP_PATTERN } from '@weir/domain/registry/keep';
@@ -43,7 +43,7 @@ export const rowKey = {
   signedOut: (sessionId: string) => `signed-out/${sessionId}`,
   import: (siteId: string, fileDigest: string) => `import/${siteId}/${fileDigest}`,
   writersPause: () => 'pause/writers',
-  tombstone: ({ siteId, erasureId, part }: Tombstone) => `tombstone/${siteId}/${erasureId}/${part}`,
+  tombstone: (tombstone: Tombstone) => `tombstone/${tombstoneKey(tombstone)}`,
   erasure: (erasureId: string) => `erasure/${erasureId}`,
   expiry: () => 'expiry/current',
   replay: (replayId: string, part: ReplayPart['part']) => `replay/${replayId}/${part}`,

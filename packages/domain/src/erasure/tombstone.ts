@@ -23,6 +23,11 @@ export interface Tombstone {
   readonly entries: readonly string[];
 }
 
+/** Identifies a tombstone: no two tombstones have the same key. */
+export function tombstoneKey({ siteId, erasureId, part }: Tombstone): string {
+  return `${siteId}/${erasureId}/${part}`;
+}
+
 /**
  * Kinds of IDs:
  * - `v`: a visitor. All of its records are erased.
