@@ -1,3 +1,5 @@
+import { SUPPORTED_ENCODINGS } from './content-encodings.ts';
+
 /** A JSON Schema, or any other object of an OpenAPI document. */
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -82,5 +84,5 @@ export const RATE_LIMIT: Schema = {
 };
 export const ALLOW: Schema = { Allow: { description: 'The methods of this path.', schema: text } };
 export const ACCEPT_ENCODING: Schema = {
-  'Accept-Encoding': { description: 'The supported encodings.', schema: constant('gzip, deflate, br') },
+  'Accept-Encoding': { description: 'The supported encodings.', schema: constant(SUPPORTED_ENCODINGS) },
 };
