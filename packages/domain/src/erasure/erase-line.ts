@@ -1,3 +1,4 @@
+import { textOf } from '../ingest/context.ts';
 import type { Outcome } from '../records/outcome.ts';
 import { RECORDS_COLUMNS_BY_VERSION } from '../records/records-columns.ts';
 import { createErasures } from './erases.ts';
@@ -90,8 +91,4 @@ function emptyOf(value: unknown): unknown {
   if (typeof value === 'string') return '';
   if (typeof value === 'number') return 0;
   return typeof value === 'boolean' ? false : {};
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { sent } from './aliases.ts';
 
 /** The page on which a hit or an event happened. An absent text is empty. */
@@ -81,6 +81,6 @@ export function cutChars(text: string, max: number): string {
   return text.slice(0, units);
 }
 
-export function textOf(value: Json | undefined): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

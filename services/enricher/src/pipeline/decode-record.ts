@@ -2,6 +2,7 @@ import { NO_CAMPAIGN_TAGS } from '@weir/domain/acquisition/campaign-tags';
 import { isDumpVersion } from '@weir/domain/dump/dump-format';
 import { readDumpedRow } from '@weir/domain/dump/dumped-row';
 import { readCollectHit } from '@weir/domain/ingest/collect-hit';
+import { textOf } from '@weir/domain/ingest/context';
 import { FieldError } from '@weir/domain/ingest/field-error';
 import { readServerEvent } from '@weir/domain/ingest/server-event';
 import type { JsonObject } from '@weir/domain/json/json';
@@ -245,8 +246,4 @@ function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEv
 
 function isTime(value: JsonObject[string] | undefined): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < TIME_END_MS;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
