@@ -21,9 +21,6 @@ export type DropReason =
   /** A browser sent an identify (docs/glossary.md) without a valid signature, and the site requires one. */
   | 'identity_unverified';
 
-/** Why a record was erased. `forgotten`: an operator asked Weir to erase the person or the site (docs/erasure.md). */
-export type ErasedReason = 'forgotten';
-
 /** Why a raw record became a dead letter. */
 export type DeadReason =
   /** The record's bytes are not a record that this version can read. */
