@@ -1,5 +1,10 @@
 import type { StateChange } from '@weir/ports/state-store';
-import type { BatchState } from './batch-state.ts';
+
+export interface BatchState {
+  get(key: string): string | undefined;
+  /** Sets the value of a key for `ttlMs`. The value `undefined` removes the key. */
+  set(key: string, value: string | undefined, ttlMs: number): void;
+}
 
 export interface BatchOverlay extends BatchState {
   /** Returns each changed key once, with the last value that was set. */

@@ -1,7 +1,7 @@
 import type { DumpedRow } from '@weir/domain/dump/dumped-row';
 import type { DropReason } from '@weir/domain/records/outcome';
 import type { FirstSeenKey } from '@weir/ports/state-store';
-import type { BatchState } from './batch-state.ts';
+import type { BatchState } from './batch-overlay.ts';
 import type { EnrichedEvent } from './enriched-event.ts';
 
 /**
