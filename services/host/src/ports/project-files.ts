@@ -20,17 +20,13 @@ export interface ProjectFiles {
 export function findProjectFiles(): ProjectFiles {
   const here = fileURLToPath(import.meta.url);
   const root = findUp(dirname(here), join('schemas', 'clickhouse'));
+  const program = (folder: string, name: string): string =>
+    here.endsWith('.ts') ? join(root, folder, `${name}.ts`) : join(dirname(here), `${name}.js`);
   return {
     migrationsDir: join(root, 'schemas', 'clickhouse'),
-    clickhouseServer: here.endsWith('.ts')
-      ? join(root, 'packages', 'embedded-clickhouse', 'src', 'clickhouse-server.ts')
-      : join(dirname(here), 'clickhouse-server.js'),
-    pipelineWorker: here.endsWith('.ts')
-      ? join(root, 'services', 'host', 'src', 'thread', 'pipeline-worker.ts')
-      : join(dirname(here), 'pipeline-worker.js'),
-    gatewayProcess: here.endsWith('.ts')
-      ? join(root, 'services', 'host', 'src', 'gateways', 'gateway-process.ts')
-      : join(dirname(here), 'gateway-process.js'),
+    clickhouseServer: program('packages/embedded-clickhouse/src', 'clickhouse-server'),
+    pipelineWorker: program('services/host/src/thread', 'pipeline-worker'),
+    gatewayProcess: program('services/host/src/gateways', 'gateway-process'),
     publicDir: join(root, 'dist', 'public'),
     dashboardDir: join(root, 'dist', 'dashboard'),
   };
