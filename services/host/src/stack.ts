@@ -1,7 +1,12 @@
+interface Closable {
+  close(): unknown;
+}
+
 /** Closes opened resources in the reverse order. */
 export interface Stack {
-  /** Registers how to close `opened`, and returns `opened`. */
-  add<T>(opened: T, close: (opened: T) => Promise<unknown> | unknown): T;
+  /** Registers `opened`, and returns it. `close` calls the method `close` of `opened`, or this function. */
+  add<T extends Closable>(opened: T): T;
+  add<T>(opened: T, close: (opened: T) => unknown): T;
   /**
    * Closes all resources, the last one first. A failure does not stop this: the other resources are closed, and then the promise rejects
    * with the first failure. A second call does nothing.
@@ -10,9 +15,9 @@ export interface Stack {
 }
 
 export function createStack(): Stack {
-  const closers: (() => Promise<unknown> | unknown)[] = [];
+  const closers: (() => unknown)[] = [];
   return {
-    add(opened, close) {
+    add<T>(opened: T, close = (resource: T) => (resource as Closable).close()) {
       closers.push(() => close(opened));
       return opened;
     },

@@ -68,7 +68,7 @@ async function start(input: GatewayInput): Promise<void> {
   const logger = createThreadLogger(config.logLevel, (line) => link.tell('writeLine', [line]));
   const ports = await openGatewayPorts({ config, owned, tables, logger, clock, stack, stop: stop.signal });
   const { registry } = ports;
-  stack.add(watchRegistry({ registry, intervalMs: config.guardIntervalMs, logger, metrics }), (watch) => watch.close());
+  stack.add(watchRegistry({ registry, intervalMs: config.guardIntervalMs, logger, metrics }));
   const gateway = createGatewayProcessApp(
     {
       ...ports,

@@ -63,7 +63,7 @@ export async function openAnalytics(deps: OpenAnalyticsDeps): Promise<OpenAnalyt
     ...{ dataDir, reserveBytes, entry, beforeStart, logger },
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
   });
-  stack.add(engine, (started) => started.close());
+  stack.add(engine);
   const { url, username, password } = engine;
   const opened = open({ url, username, password, migrationsDir }, deps);
   const migrated = migrateWhenAvailable(opened.analytics, () => engine.ready(), logger, stop);
@@ -75,11 +75,10 @@ function open(
   connection: ClickhouseConnection,
   { logger, stack }: Pick<OpenAnalyticsDeps, 'logger' | 'stack'>,
 ): Omit<OpenAnalytics, 'ready' | 'detachedUntil'> {
-  const close = (opened: { close(): Promise<void> }) => opened.close();
   const onMigration = (step: object) => logger.info(step, 'migrating the tables');
   // `connection` must not contain a function: it is sent to a thread.
-  const analytics = stack.add(openClickhouseAnalytics({ ...connection, onMigration }), close);
-  return { connection, analytics, shadow: stack.add(openClickhouseShadow(connection, analytics), close) };
+  const analytics = stack.add(openClickhouseAnalytics({ ...connection, onMigration }));
+  return { connection, analytics, shadow: stack.add(openClickhouseShadow(connection, analytics)) };
 }
 
 /**

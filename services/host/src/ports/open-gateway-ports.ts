@@ -47,7 +47,7 @@ async function openLog(deps: OpenGatewayPortsDeps): Promise<Pick<GatewayPorts, '
   const { config, owned, tables, logger, clock, stack } = deps;
   const { kafka } = config.engines;
   if (kafka === undefined) {
-    const registry = stack.add(await openRegistryOf(tables, { clock, logger }), (opened) => opened.close());
+    const registry = stack.add(await openRegistryOf(tables, { clock, logger }));
     return { eventLog: owned, registry };
   }
   // This process opens no server while it waits for Kafka: after a restart of this process, the other gateway processes answer requests.
@@ -56,6 +56,6 @@ async function openLog(deps: OpenGatewayPortsDeps): Promise<Pick<GatewayPorts, '
   const rail = { engine: 'kafka', drift: () => opened.eventLog.refuseReplacedTopic().then(() => []) };
   // These metrics are not published: /metrics adds the values of all processes, so it would count a problem more than once.
   const options = { intervalMs: config.guardIntervalMs, clock, logger, metrics: createMetrics() };
-  stack.add(watchGuardRails([rail], options), (watch) => watch.close());
+  stack.add(watchGuardRails([rail], options));
   return opened;
 }

@@ -69,8 +69,8 @@ async function openLogAndRegistry(deps: OpenPortsDeps, rails: GuardRail[]): Prom
   const { config, logger, clock, stack } = deps;
   const { kafka } = config.engines;
   if (kafka === undefined) {
-    const eventLog = stack.add(await openOwnLog(deps), (log) => log.close());
-    const registry = stack.add(await openRegistryOf(eventLog, { clock, logger }), (opened) => opened.close());
+    const eventLog = stack.add(await openOwnLog(deps));
+    const registry = stack.add(await openRegistryOf(eventLog, { clock, logger }));
     return { eventLog, registry, embeddedLog: eventLog };
   }
   const opened = await openKafka(kafka, { ...deps, whileWaiting: () => openStartupServer(config, logger) });
@@ -99,9 +99,8 @@ async function openStateStore(
   const { config, clock, disk, pipelineState, stack } = deps;
   const { redis } = config.engines;
   if (redis === undefined) {
-    const close = (opened: StateStore) => opened.close();
-    const claims = stack.add(await openOwnClaims({ config, clock, disk }), close);
-    const state = pipelineState ?? stack.add(await openOwnState({ config, clock, disk }, log), close);
+    const claims = stack.add(await openOwnClaims({ config, clock, disk }));
+    const state = pipelineState ?? stack.add(await openOwnState({ config, clock, disk }, log));
     return { stateStore: splitStateStore(claims, state), sharedClock: async () => Number.POSITIVE_INFINITY };
   }
   const store = await openRedisState(redis, deps);

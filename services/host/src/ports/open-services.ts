@@ -46,8 +46,8 @@ export async function openKafka(
   };
   const unavailableCode = 'event_log_unavailable';
   const opened = await waitForDependency(open, { engine: 'Kafka', unavailableCode, whileWaiting, logger, stop });
-  stack.add(opened.eventLog, (eventLog) => eventLog.close());
-  stack.add(opened.registry, (registry) => registry.close());
+  stack.add(opened.eventLog);
+  stack.add(opened.registry);
   return opened;
 }
 
@@ -78,8 +78,9 @@ export async function openRedisState(
   const { openRedisStateStore } = await import('@weir/adapters/redis/redis-state-store');
   // The enricher can lag by at most the retention of the raw topic: later, Kafka deletes the records.
   const processingLagMaxMs = config.rawRetentionMs;
-  const store = await openRedisStateStore({ ...connectionOf(redis), ...options, clock, logger, processingLagMaxMs });
-  return stack.add(store, (opened) => opened.close());
+  return stack.add(
+    await openRedisStateStore({ ...connectionOf(redis), ...options, clock, logger, processingLagMaxMs }),
+  );
 }
 
 export async function openRedisLimiter(
@@ -89,7 +90,7 @@ export async function openRedisLimiter(
 ): Promise<RateLimiter> {
   const { openRedisRateLimiter } = await import('@weir/adapters/redis/redis-rate-limiter');
   const salt = () => registry.existingSalt(utcDay(clock()));
-  return stack.add(openRedisRateLimiter({ ...connectionOf(redis), clock, logger, salt }), (opened) => opened.close());
+  return stack.add(openRedisRateLimiter({ ...connectionOf(redis), clock, logger, salt }));
 }
 
 function connectionOf({ url, tls }: RedisSettings) {

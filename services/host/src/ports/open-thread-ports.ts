@@ -45,12 +45,11 @@ export function openLogOfThread(config: Config, owner: LogOwner): ThreadLog {
 
 export async function openThreadPorts(deps: OpenThreadPortsDeps): Promise<ThreadPorts> {
   const { config, log, clickhouse, logger, clock, disk, stack } = deps;
-  const close = (opened: { close(): Promise<unknown> }) => opened.close();
-  stack.add(log, close);
-  const registry = stack.add(await openRegistryOf(log, { clock, logger }), close);
-  const stateStore = stack.add(await openOwnState({ config, clock, disk }, log), close);
+  stack.add(log);
+  const registry = stack.add(await openRegistryOf(log, { clock, logger }));
+  const stateStore = stack.add(await openOwnState({ config, clock, disk }, log));
   if (clickhouse === undefined) return { eventLog: log, registry, stateStore, tables: undefined };
-  const analytics = stack.add(openClickhouseAnalytics(clickhouse), close);
-  const shadow = stack.add(openClickhouseShadow(clickhouse, analytics), close);
+  const analytics = stack.add(openClickhouseAnalytics(clickhouse));
+  const shadow = stack.add(openClickhouseShadow(clickhouse, analytics));
   return { eventLog: log, registry, stateStore, tables: { analytics, shadow } };
 }

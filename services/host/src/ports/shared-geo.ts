@@ -21,10 +21,7 @@ export interface SharedGeoDeps {
 
 export function createSharedGeo({ config, logger, metrics, stack }: SharedGeoDeps): SharedGeo {
   let opening: Promise<Geo> | undefined;
-  const open = async (): Promise<Geo> => {
-    const geo = await openGeo({ database: config.geoipDatabase, logger, metrics });
-    return stack.add(geo, (opened) => opened.close());
-  };
+  const open = async (): Promise<Geo> => stack.add(await openGeo({ database: config.geoipDatabase, logger, metrics }));
   return () => {
     opening ??= open().catch((error: unknown) => {
       opening = undefined;

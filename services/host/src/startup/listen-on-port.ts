@@ -30,6 +30,6 @@ export async function listenOnPort({ web, gateways, config, logger, stack, stop 
     return server.port;
   }
   const server = stack.add(await startForwardedServer(web, logger), (listening) => listening.close(drainTimeoutMs));
-  stack.add(gateways, (processes) => processes.close());
+  stack.add(gateways);
   return abortable(gateways.start(server.path), stop);
 }

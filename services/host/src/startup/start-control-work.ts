@@ -56,10 +56,7 @@ export function startControlWork(deps: ControlWorkDeps): ControlWork {
 
   const rebuild = async ({ shadow, ready }: OpenAnalytics): Promise<void> => {
     await ready;
-    stack.add(
-      startRebuild({ registry: ports.registry, shadow, clock, randomBytes, keep: config.keep, logger }),
-      (running) => running.close(),
-    );
+    stack.add(startRebuild({ registry: ports.registry, shadow, clock, randomBytes, keep: config.keep, logger }));
   };
 
   let exporter: ParquetExporter | undefined;
@@ -70,7 +67,7 @@ export function startControlWork(deps: ControlWorkDeps): ControlWork {
     const { retentionMs } = config.archive;
     const { eventLog, registry } = ports;
     const exporting = { eventLog, store: objects, analytics, registry, clock, logger, metrics, retentionMs };
-    exporter = stack.add(await startParquetExporter(exporting), (running) => running.close());
+    exporter = stack.add(await startParquetExporter(exporting));
   };
 
   let election: Promise<ImportElection> | undefined;
@@ -78,8 +75,7 @@ export function startControlWork(deps: ControlWorkDeps): ControlWork {
   const importElection = async (): Promise<ImportElection> => {
     const onError = (error: unknown): void =>
       logger.warn({ err: error }, 'imports: retrying to take part in the election');
-    const joined = await startImportElection({ eventLog: ports.eventLog, clock, onError });
-    return stack.add(joined, (running) => running.close());
+    return stack.add(await startImportElection({ eventLog: ports.eventLog, clock, onError }));
   };
 
   const starting: Promise<unknown>[] = [];
@@ -128,11 +124,11 @@ export async function startWorkAfterBackups(deps: WorkAfterBackupsDeps): Promise
   const working = { ...ports, analytics, archive, ready, alone, workerId: randomUUID(), clock, logger };
   const publish = backups === undefined ? undefined : () => backups.publishErasures();
   const erasing = { detachedUntil, topics: config, publish, metrics: createErasureMetrics(metrics) };
-  stack.add(startErasures({ ...working, ...erasing }), (work) => work.close());
+  stack.add(startErasures({ ...working, ...erasing }));
   const retention = { keep: config.keep, metrics: createRetentionMetrics(metrics, clock()) };
-  stack.add(startRetention({ ...working, workerId: randomUUID(), ...retention }), (work) => work.close());
-  stack.add(startVisitChecks({ ...working, metrics }), (checks) => checks.close());
-  stack.add(startSlotBuilds({ ...working, metrics }), (builds) => builds.close());
-  stack.add(startAuditChecks({ ...working, metrics }), (checks) => checks.close());
+  stack.add(startRetention({ ...working, workerId: randomUUID(), ...retention }));
+  stack.add(startVisitChecks({ ...working, metrics }));
+  stack.add(startSlotBuilds({ ...working, metrics }));
+  stack.add(startAuditChecks({ ...working, metrics }));
   await untilRestoredErasuresEnd(ports.registry, logger, stop);
 }

@@ -75,7 +75,6 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
         disk,
         limits: { rawRetentionMs: config.rawRetentionMs },
       }),
-      (running) => running.close(),
     );
     readiness.while('enricher', () => started.ready());
     // The process stays ready while the enricher rebuilds its state. Otherwise an orchestrator would replace the process, which would delay the
@@ -97,7 +96,6 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
         limits: writerLimits(config),
         pauses: registry,
       }),
-      (running) => running.close(),
     );
     readiness.while('writer', () => started.ready());
     statuses.push(() => ({ topic: TOPIC_ENRICHED, consumer: GROUP_WRITER, partitions: started.status() }));
@@ -120,7 +118,6 @@ export function startPipeline(deps: PipelineDeps): Pipeline {
           upkeepMs: ARCHIVE_UPKEEP_MS,
         },
       }),
-      (running) => running.close(),
     );
     for (const { topic, running } of started.consumers) {
       readiness.while('archiver', () => running.ready());

@@ -97,7 +97,6 @@ export function startReplays(deps: ReplaysDeps): Replays {
           },
         },
       }),
-      (running) => running.close(),
     );
     problem = replayer.problem;
   }

@@ -91,8 +91,8 @@ async function start(
 ): Promise<void> {
   const needsTables = roles.includes('writer') || roles.includes('control');
   const embedded = usesDataFolder(config, needsTables);
-  if (embedded) stack.add(await lockDataFolder(config.dataDir), (folder) => folder.close());
-  stack.add(collectWhenIdle(), (collecting) => collecting.close());
+  if (embedded) stack.add(await lockDataFolder(config.dataDir));
+  stack.add(collectWhenIdle());
   const metrics = createMetrics();
   const readiness = createReadiness();
   const disks = embedded ? await watchDisks({ config, logger, metrics, readiness, stack }) : [];
@@ -124,11 +124,10 @@ async function start(
     store === undefined ? [] : [{ engine: 'clickhouse', ready: store.ready, drift: () => store.analytics.drift() }];
   const guardRails = stack.add(
     watchGuardRails([...ports.guardRails, ...rails], { intervalMs, clock, logger, metrics }),
-    (watch) => watch.close(),
   );
   if (roles.includes('gateway') || roles.includes('control')) {
     const { registry } = ports;
-    stack.add(startMakingSalts({ registry, intervalMs, clock, logger }), (job) => job.close());
+    stack.add(startMakingSalts({ registry, intervalMs, clock, logger }));
   }
   if (roles.includes('enricher')) {
     const { rawRetentionMs } = config;
@@ -136,7 +135,7 @@ async function start(
     const oldestUnreadAt = async () =>
       embeddedLog?.oldestUnreadAt(TOPIC_RAW, GROUP_ENRICHER) ?? Number.POSITIVE_INFINITY;
     const forgetting = { registry, oldestUnreadAt, rawRetentionMs, intervalMs, clock, sharedClock, logger };
-    stack.add(startForgettingSalts(forgetting), (job) => job.close());
+    stack.add(startForgettingSalts(forgetting));
   }
   const mayBeFirst = embedded && (startupBanner.due || config.engines.kafka !== undefined);
   if (mayBeFirst && ports.registry.sites().length === 0) startupBanner.begin();
@@ -144,22 +143,18 @@ async function start(
 
   requireEngines(roles, { ports, analytics: store?.analytics, readiness });
   const geo = createSharedGeo({ config, logger, metrics, stack });
-  const archive = await openArchive(config);
-  if (archive !== undefined) stack.add(archive, (objects) => objects.close());
+  const archive = await openArchive(config, stack);
   const working = { roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo };
   const { embeddedLog: log } = ports;
   const inThread = log && thread?.start({ config, log, store, disk, logger });
   if (inThread !== undefined) readiness.also(inThread.readiness);
-  const pipeline = stack.add(inThread ?? startPipeline(working), (running) => running.close());
-  const controlWork = stack.add(startControlWork(working), (running) => running.close());
-  const replays =
-    hasReplays && inThread === undefined
-      ? stack.add(startReplays({ ...working, store }), (running) => running.close())
-      : undefined;
+  const pipeline = stack.add(inThread ?? startPipeline(working));
+  const controlWork = stack.add(startControlWork(working));
+  const replays = hasReplays && inThread === undefined ? stack.add(startReplays({ ...working, store })) : undefined;
   if (replays !== undefined) readiness.until('replay start', replays.started);
 
   const backups = await openBackups(working);
-  if (backups !== undefined) stack.add(backups, (running) => running.close());
+  if (backups !== undefined) stack.add(backups);
   await startWorkAfterBackups({ ...working, backups, stack, stop });
 
   const gateways =

@@ -99,15 +99,14 @@ const started = awaitedLater(start());
 
 async function start(): Promise<void> {
   const ports = await opening;
-  stack.add(collectWhenIdle(), (collecting) => collecting.close());
-  const archive = await openArchive(config);
-  if (archive !== undefined) stack.add(archive, (objects) => objects.close());
+  stack.add(collectWhenIdle());
+  const archive = await openArchive(config, stack);
   const ready = awaitedLater(abortable(tables, stop.signal));
   const store = ports.tables && { ...ports.tables, ready };
   const working = { roles, config, ports, store, disk, archive, logger, clock, metrics, readiness, geo };
-  pipeline = stack.add(startPipeline(working), (running) => running.close());
+  pipeline = stack.add(startPipeline(working));
   if (store !== undefined && input.replays) {
-    replays = stack.add(startReplays({ ...working, store }), (running) => running.close());
+    replays = stack.add(startReplays({ ...working, store }));
     readiness.until('replay start', replays.started);
   }
   await Promise.all([pipeline.started, replays?.started]);

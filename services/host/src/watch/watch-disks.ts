@@ -29,15 +29,11 @@ export async function watchDisks({
   const { dataDir, diskReserveBytes: reserveBytes } = config;
   const shared = { reserveBytes, logger, metrics };
   const reserveFile = join(dataDir, 'disk-reserve');
-  const disk = stack.add(
-    await openDiskGuard({ ...shared, name: 'data folder', folder: dataDir, reserveFile }),
-    (guard) => guard.close(),
-  );
+  const disk = stack.add(await openDiskGuard({ ...shared, name: 'data folder', folder: dataDir, reserveFile }));
   const others: DiskGuard[] = [];
   const clickhouse = join(dataDir, 'clickhouse');
   if (existsSync(clickhouse) && statSync(clickhouse).dev !== statSync(dataDir).dev) {
-    const guard = await openDiskGuard({ ...shared, name: 'clickhouse', folder: clickhouse });
-    others.push(stack.add(guard, (opened) => opened.close()));
+    others.push(stack.add(await openDiskGuard({ ...shared, name: 'clickhouse', folder: clickhouse })));
   }
   readiness.while('disk space', () => disk.shortage() === undefined);
   return [disk, ...others];
