@@ -43,7 +43,7 @@ export async function restoreBackup<T>(
     throw new DependencyError(
       'data_folder_unusable',
       names.includes(RESTORE_PART)
-        ? `a restore into ${into} was interrupted or still runs. If none runs, delete this folder, and run the command again`
+        ? `a restore into ${into} was interrupted or still runs. If none runs, delete the content of this folder, and run the command again`
         : `${into} is not empty: restore a backup into an empty folder`,
     );
   }

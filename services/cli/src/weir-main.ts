@@ -8,7 +8,8 @@ import { runCli } from './run-cli.ts';
 
 const STDOUT_FD = 1;
 
-// Writing to a closed terminal or pipe fails. Without this listener, the error would end the process before a command has removed its temporary files.
+// Writing to a closed terminal or pipe fails. Without this listener, the error would end the process before a command has removed its
+// temporary files.
 process.stderr.on('error', () => undefined);
 
 runCli(process.argv.slice(2), {

@@ -136,7 +136,7 @@ test('after an interrupted restore, the message says what to do', async () => {
   mkdirSync(join(into, 'restore.part'), { recursive: true });
   expect(await cli(['backup', 'restore', backups, into, '--nothing-erased'], { env: {} })).toMatchObject({
     exitCode: 1,
-    err: `weir: a restore into ${into} was interrupted or still runs. If none runs, delete this folder, and run the command again\n`,
+    err: `weir: a restore into ${into} was interrupted or still runs. If none runs, delete the content of this folder, and run the command again\n`,
   });
 });
 

@@ -198,17 +198,18 @@ export function insertPeople({ seed, sessions, endMs }: Traffic, firstOffset: nu
   const user = "concat('user-', toString(intDiv(number, 2)))";
   const at = `fromUnixTimestamp64Milli(toInt64(${endMs - DAY_MS}))`;
   return `INSERT INTO records (outcome, site_id, event_id, source, type, timestamp, received_at, visitor_id, user_id, log_id, raw_partition, raw_offset, detail)
-    SELECT 'identify', '${TRAFFIC_SITE}', ${eventId(String(endMs - DAY_MS), 'number', seed)}, 'server', 'identify', ${at}, ${at}, ${visitor}, ${user}, 'bench', 1,
+    SELECT 'identify', '${TRAFFIC_SITE}', ${eventId(`(${endMs - DAY_MS} + number)`, 'number', seed)}, 'server', 'identify', ${at}, ${at}, ${visitor}, ${user}, 'bench', 1,
       ${firstOffset} + number, concat('{"profile_id":"', lower(hex(MD5(${user}))), '","user_id":"', ${user}, '"}')
     FROM numbers(${Math.floor(visitors / 50)})`;
 }
 
 /**
- * The ID that a gateway gives a hit (event-id.ts). There are four processes of gateways, which are restarted each week. The counter in the ID is 0: there is less
- * than one hit per millisecond.
+ * The ID that a gateway gives a record (event-id.ts). There are four gateway processes, which are restarted each week. The counter in the ID is 0,
+ * because there is at most one record per millisecond.
  */
 function eventId(atMs: string, of: string, seed: number): string {
   const time = `leftPad(lower(hex(toUInt64(${atMs}))), 16, '0')`;
-  const end = `lower(hex(sipHash64(${seed}, intDiv(toUInt64(${atMs}), ${7 * DAY_MS}), sipHash64(${seed}, ${of}, 'gateway') % 4)))`;
+  const process = `intDiv(toUInt64(${atMs}), ${7 * DAY_MS}), sipHash64(${seed}, ${of}, 'gateway') % 4`;
+  const end = `leftPad(lower(hex(sipHash64(${seed}, ${process}))), 16, '0')`;
   return `concat(substring(${time}, 5, 8), '-', substring(${time}, 13, 4), '-7000-8', substring(${end}, 1, 3), '-', substring(${end}, 4, 12))`;
 }

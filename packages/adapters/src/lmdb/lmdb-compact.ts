@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { forgetAllocation } from './lmdb-allocate-files.ts';
 import { type FileSpace, isFreeListEmpty } from './lmdb-file-space.ts';
+import { submitWrite, type WriteQueue } from './lmdb-write-queue.ts';
 
 /** The name of an empty file. It exists while free pages of `data.mdb` can contain erased rows. */
 const ERASED = 'erased';
@@ -44,13 +45,14 @@ async function withEnvironment<T>(path: string, work: (env: RootDatabase) => T |
 }
 
 /**
- * Call it when the environment was opened, before another transaction. The list of free pages is empty only in a file that an earlier version has
- * compacted. If the file has no space for a small transaction, this call changes nothing, and the call at the next start tries again.
+ * Call it before any other write. The list of free pages is empty only in a file that an earlier version has compacted. If the file has no space for
+ * a small transaction, this call changes nothing, and the call at the next start tries again. Rejects with `state_store_unavailable`.
  */
-export async function fillEmptyFreeList(env: RootDatabase, fileSpace: FileSpace): Promise<void> {
+export async function fillEmptyFreeList(env: RootDatabase, fileSpace: FileSpace, writes: WriteQueue): Promise<void> {
   if (!isFreeListEmpty(env)) return;
-  const refused = await fileSpace.grow(fileSpace.read().boundOf({ keys: 1, bytes: 1024 }));
-  if (refused === undefined) await fillFreeList(env);
+  const size = { keys: 1, bytes: 1024 };
+  if ((await fileSpace.grow(fileSpace.read().boundOf(size))) !== undefined) return;
+  await submitWrite(writes, 'state_store_unavailable', () => putTime(env), { size });
 }
 
 /**
@@ -58,6 +60,9 @@ export async function fillEmptyFreeList(env: RootDatabase, fileSpace: FileSpace)
  * This small transaction frees a page, so that the list is no longer empty.
  */
 async function fillFreeList(env: RootDatabase): Promise<void> {
-  const table = env.openDB<number, string>({ name: 'compacted' });
-  await env.batch(() => void table.put('at', Date.now()));
+  await env.batch(() => putTime(env));
+}
+
+function putTime(env: RootDatabase): void {
+  void env.openDB<number, string>({ name: 'compacted' }).put('at', Date.now());
 }

@@ -46,7 +46,12 @@ export async function openClickhouseUnderTest(): Promise<ClickhouseUnderTest> {
 export function useClickhouse(limits: HookLimits = {}): ClickhouseUnderTest {
   return useOpened(async () => {
     const opened = await openClickhouseUnderTest();
-    await opened.analytics.migrate();
+    try {
+      await opened.analytics.migrate();
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
     return opened;
   }, limits);
 }

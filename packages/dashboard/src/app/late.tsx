@@ -11,10 +11,10 @@ export function late<Props extends object>(
 ): FunctionComponent<Props> {
   let Loaded: FunctionComponent<Props> | undefined;
   return (props) => {
-    const [, setLoaded] = useState(false);
+    const [, setLoaded] = useState(Loaded !== undefined);
     const [failure, setFailure] = useState<{ readonly error: unknown }>();
     useEffect(() => {
-      if (Loaded !== undefined) return;
+      if (Loaded !== undefined) return setLoaded(true);
       load().then(
         (component) => {
           Loaded = component;

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import mapUrl from 'world-atlas/countries-110m.json';
-import { fetchFile } from '../api/call-admin.ts';
+import { AdminError, fetchFile } from '../api/call-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 
 /**
@@ -14,8 +14,13 @@ export function useWorldMap(enabled: boolean) {
     enabled,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async () => {
-      const code = import('./world-map.tsx').catch(() => Promise.reject(new Error(t('map.failed'))));
-      const [{ shapesOf, WorldMap }, file] = await Promise.all([code, fetchFile(mapUrl)]);
+      const [{ shapesOf, WorldMap }, file] = await Promise.all([import('./world-map.tsx'), fetchFile(mapUrl)]).catch(
+        (error: unknown) => {
+          // After an upgrade of Weir, the files that an open page names can be missing.
+          const isMissing = !(error instanceof AdminError) || error.status === 404;
+          throw isMissing ? new Error(t('map.failed'), { cause: error }) : error;
+        },
+      );
       return { WorldMap, shapes: shapesOf(JSON.parse(await file.text())) };
     },
   });

@@ -28,7 +28,8 @@ function PeopleList() {
   const site = useSite();
   const search = useSearchInAddress();
   const word = useDeferredValue(search.trim());
-  const [page, setPage] = useState(1);
+  const [shown, setShown] = useState({ search, page: 1 });
+  const page = shown.search === search ? shown.page : 1;
   const body = { search: word, limit: PAGE_ROWS, page };
   const people = useAdmin('searchPeople', { path: { site_id: site.site_id }, body, keep: true });
   usePageTitle(t('nav.people'), site.name);
@@ -42,10 +43,7 @@ function PeopleList() {
           label={t('people.search')}
           placeholder={t('people.placeholder')}
           value={search}
-          onSearch={(text) => {
-            setPage(1);
-            navigate(peoplePath(site.site_id, text), { replace: true });
-          }}
+          onSearch={(text) => navigate(peoplePath(site.site_id, text), { replace: true })}
         />
       </header>
       <section className="card section" aria-label={t('nav.people')}>
@@ -102,7 +100,7 @@ function PeopleList() {
                     </tbody>
                   </table>
                 </ScrollBox>
-                <Pager page={page} hasMore={data.has_more} onPage={setPage} />
+                <Pager page={page} hasMore={data.has_more} onPage={(next) => setShown({ search, page: next })} />
               </>
             )
           }

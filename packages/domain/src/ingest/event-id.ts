@@ -2,8 +2,8 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 
 /**
  * Returns a function that makes UUIDv7s (RFC 9562). The IDs of one function always increase: the 12 bits after the time are a
- * counter, and if the counter overflows or the clock goes back, the time in the ID runs ahead of the clock. The other 62 bits are random, but the same
- * in all IDs of one function, so that a column of IDs compresses well (docs/decisions/0061). They make the IDs of different functions different.
+ * counter, and if the counter overflows or the clock goes back, the time in the ID runs ahead of the clock. The other 62 bits are random, but
+ * the same in all IDs of one function, so that a column of IDs compresses well (docs/decisions/0061). They differ between functions.
  */
 export function createEventIds(clock: () => number, fillRandom: (bytes: Uint8Array) => unknown): () => string {
   const end = endTextOf(fillRandom);

@@ -18,6 +18,7 @@ import { createProgress, type Progress } from '../progress-bar.ts';
 import { readWholeNumber } from '../read-whole-number.ts';
 
 interface BackupView {
+  readonly started_at: string;
   readonly to: string;
   readonly state: 'running' | 'done' | 'failed';
   readonly phase: string | null;
@@ -58,20 +59,20 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       const interrupted = io.interruption();
       const to = objectsUrl(place);
       let view = await admin.call<BackupView>('POST', '/backups', { to, ...(keep === undefined ? {} : { keep }) });
-      await withProgress(io, async (report) => {
+      await withProgress(io, async (report, say) => {
         while (view.state === 'running') {
           await pauseUnlessAborted(POLL_EVERY_MS, interrupted);
           if (interrupted.aborted) {
             throw new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
           }
-          // Weir may be restarting. The backup is then lost, and the call returns null.
+          // Weir may be restarting. The backup is then lost, and the call returns null or a later backup.
           const current = await patientCall(
             () => admin.call<BackupView | null>('GET', '/backups/current'),
             io.clock,
-            (reason) => io.stderr.write(`waiting: ${reason}\n`),
+            (reason) => say(`waiting: ${reason}`),
             interrupted,
           );
-          if (current === null) {
+          if (current?.started_at !== view.started_at) {
             throw new CliError('Weir restarted, so the backup was not completed: start it again', EXIT.failed);
           }
           view = current;
@@ -114,7 +115,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     .option('--id <backup_id>', 'default: the newest')
     .action(async (place: string, { json, id }: { json?: boolean; id?: string }) => {
       const snapshot = await withObjects(objectsUrl(place), io.env, async (objects) => {
-        await assertBackups(objects, place);
+        if (id === undefined) await assertBackups(objects, place);
         return withProgress(io, (onProgress) => verifyBackup({ objects, id, onProgress }));
       });
       print(io, json, summary(snapshot), () => `Backup ${snapshot.id} is complete and undamaged.`);
@@ -142,7 +143,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
             EXIT.usage,
           );
         }
-        await assertBackups(objects, place);
+        if (id === undefined) await assertBackups(objects, place);
         const listed = await readErasedList(objects);
         if (listed === undefined && named === undefined && nothingErased !== true) {
           throw new CliError(NO_LIST, EXIT.usage);
@@ -198,18 +199,19 @@ function summary({ id, createdAt, items }: Snapshot): object {
   return { backup_id: id, created_at: createdAt, bytes };
 }
 
-/** Runs `work` and passes it a function that shows the progress: the bytes that are done, and all bytes. */
+/** Runs `work`. Its first argument shows the progress: the bytes that are done, and all bytes. Its second argument prints a line. */
 async function withProgress<T>(
   io: CliIo,
-  work: (report: (done: number, total: number) => void) => Promise<T>,
+  work: (report: (done: number, total: number) => void, say: (line: string) => void) => Promise<T>,
 ): Promise<T> {
   let progress: Progress | undefined;
+  const report = (done: number, total: number): void => {
+    if (total === 0) return;
+    progress ??= createProgress(io, 'MB', Math.ceil(total / MB), 0);
+    progress.update(Math.ceil(done / MB), Math.ceil(total / MB));
+  };
   try {
-    return await work((done, total) => {
-      if (total === 0) return;
-      progress ??= createProgress(io, 'MB', Math.ceil(total / MB), 0);
-      progress.update(Math.ceil(done / MB), Math.ceil(total / MB));
-    });
+    return await work(report, (line) => (progress ? progress.say(line) : io.stderr.write(`${line}\n`)));
   } finally {
     progress?.stop();
   }

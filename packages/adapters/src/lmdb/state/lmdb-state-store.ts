@@ -50,8 +50,8 @@ export async function openLmdbStateStore(config: LmdbStateStoreConfig): Promise<
   const folded: ExpiringRows = env.openDB({ name: 'folded', encoding: 'string' });
   const applied = env.openDB<number, string>({ name: 'applied' });
   const fileSpace = await openFileSpace(join(folder, 'data.mdb'), env, config.disk);
-  await fillEmptyFreeList(env, fileSpace);
   const writes = createWriteQueue(env, fileSpace, clock);
+  await fillEmptyFreeList(env, fileSpace, writes);
   const claims = createKeyClaims(confirmed, writes, clock, config.pendingClaimsMax ?? PENDING_CLAIMS_MAX);
   const { firstSeenKeptMs = FIRST_SEEN_KEPT_MS, oldestUnreadAt = async () => Number.POSITIVE_INFINITY } = config;
   const firstSeenKeys = createFirstSeenKeys(held, writes, clock, firstSeenKeptMs);
