@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, loadConfig } from '../src/config/config.ts';
 
 function problemsOf(env: Readonly<Record<string, string>>, namedRoles?: readonly string[]): readonly string[] {
@@ -110,6 +113,34 @@ test.each([
   [{ KAFKA_TLS: 'maybe' }, 'KAFKA_TLS'],
 ])('%j is reported as a problem of %s', (env, name) => {
   expect(problemsOf(env)).toEqual([expect.stringContaining(name)]);
+});
+
+describe('GEOIP_DATABASE', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-geoip-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const marker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
+  const write = (...parts: readonly Buffer[]): string => {
+    const file = join(folder, 'geo.mmdb');
+    writeFileSync(file, Buffer.concat(parts));
+    return file;
+  };
+
+  test('a file is an MMDB file if its last 128 KiB contain the marker of the metadata', () => {
+    const rest = 128 * 1024 - marker.length;
+    expect(problemsOf({ GEOIP_DATABASE: write(Buffer.alloc(5), marker, Buffer.alloc(rest)) })).toEqual([]);
+    expect(problemsOf({ GEOIP_DATABASE: folder })).toEqual([]);
+    for (const parts of [[], [marker, Buffer.alloc(rest + 1)]]) {
+      const file = write(...parts);
+      const problems = problemsOf({ GEOIP_DATABASE: file, PORT: 'eighty' });
+      expect(problems).toHaveLength(2);
+      expect(problems).toContainEqual(expect.stringContaining(`GEOIP_DATABASE: ${file} is not an MMDB file`));
+    }
+  });
+
+  test('a path that does not exist', () => {
+    const missing = join(folder, 'missing.mmdb');
+    expect(problemsOf({ GEOIP_DATABASE: missing })).toEqual([`GEOIP_DATABASE: ${missing} cannot be read (ENOENT)`]);
+  });
 });
 
 test.each([

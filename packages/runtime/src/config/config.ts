@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { objectStoreUrlProblem } from '@weir/domain/net/object-store-url';
 import { KEEP_PATTERN, type Keep, keepProblem } from '@weir/domain/registry/keep';
 import { type EngineConfig, readEngineConfig } from './engine-config.ts';
 import { createEnvReader, type EnvReader } from './env-reader.ts';
+import { readGeoipDatabase } from './geoip-config.ts';
 import { type HttpConfig, readHttpConfig } from './http-config.ts';
 import { readPublicUrl } from './public-url-config.ts';
 import { readS3Settings, type S3Settings } from './s3-config.ts';
@@ -127,11 +127,6 @@ export function loadConfig(
 
   const http = readHttpConfig(reader);
 
-  const geoipDatabase = text('GEOIP_DATABASE');
-  if (geoipDatabase !== undefined && !existsSync(geoipDatabase)) {
-    reader.problem(`GEOIP_DATABASE: ${geoipDatabase} does not exist`);
-  }
-
   const engines = readEngineConfig(reader);
   const config: Config = {
     ...http,
@@ -144,7 +139,7 @@ export function loadConfig(
       events: whole('RATE_LIMIT_EVENTS', 1200, 1, 1_000_000_000),
       identify: whole('RATE_LIMIT_IDENTIFY', 120, 1, 1_000_000_000),
     },
-    geoipDatabase,
+    geoipDatabase: readGeoipDatabase(reader),
     rawRetentionMs: whole('RAW_RETENTION_HOURS', 72, 1, 8760) * UNIT_MS.h,
     enrichedRetentionMs: whole('ENRICHED_RETENTION_DAYS', 30, 1, 3650) * UNIT_MS.d,
     logLevel,

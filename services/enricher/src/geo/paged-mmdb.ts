@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, read, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { MMDB_METADATA_BYTES_MAX } from '@weir/runtime/config/geoip-config';
 import type { Reader, Response } from 'maxmind';
 import { familiesOf, type MmdbFile, mmdbOf, openReader, readMmdb } from './mmdb-file.ts';
 
@@ -14,8 +15,6 @@ const BLOCK_NODES = 1 << BLOCK_NODE_BITS;
 const CACHE_BLOCKS = 16_384;
 /** The cache is 2-way associative: each block can be in two places. */
 const WAYS = 2;
-/** The metadata are in the last 128 KiB of a file (https://maxmind.github.io/MaxMind-DB). */
-const METADATA_BYTES_MAX = 128 * 1024;
 /** The start reads this many blocks at once to compute their checksums. */
 const START_BLOCKS = 1024;
 
@@ -58,7 +57,7 @@ async function openTree(path: string, file: number, cacheBlocks: number): Promis
   // The offsets in this buffer are those of the file. The operating system gives memory only for the pages that are written: the metadata, the
   // entries and, at the start of the tree's region, the cache.
   const bytes = Buffer.alloc(size);
-  const tail = Math.max(0, size - METADATA_BYTES_MAX);
+  const tail = Math.max(0, size - MMDB_METADATA_BYTES_MAX);
   await fill(fd, bytes.subarray(tail), tail);
   const reader = openReader(bytes);
   const { searchTreeSize, nodeByteSize, ipVersion, databaseType } = reader.metadata;
