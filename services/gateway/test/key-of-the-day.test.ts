@@ -57,10 +57,13 @@ const batch = () => post('/api/v1/events/batch', { events: [{ name: 'b', idempot
 async function expectRefused(): Promise<void> {
   const stored = (await weir.records()).length;
   const ofContext = event({ context: { ip: CLIENT } });
-  for (const answer of [await collect(), await event(), await ofContext, await identify(), await batch()]) {
+  const [hit, identified] = [await collect(), await identify()];
+  for (const answer of [hit, await event(), await ofContext, identified, await batch()]) {
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
   }
+  expect([await hit.text(), hit.headers.get('access-control-allow-origin')]).toEqual(['', '*']);
+  expect(await identified.json()).toEqual({ error: expect.any(String) });
   expect(await weir.records()).toHaveLength(stored);
 }
 

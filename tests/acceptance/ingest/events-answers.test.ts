@@ -66,6 +66,8 @@ describe('POST /api/v1/events', () => {
     const body = { status: 'error', error: { code: 403, message: 'API key does not have events:write scope' } };
     expectJson(await weir.events(identifyOnly.key, { name: 'x' }), 403, body);
     expectJson(await weir.events(legacy.key, { name: 'x' }), 403, body);
+    const batch = { path: '/api/v1/events/batch', headers: bearer(legacy.key), body: { events: [{ name: 'x' }] } };
+    expectJson(await weir.send(batch), 403, body);
   });
 });
 

@@ -135,8 +135,9 @@ describe('null and empty mean absent; unknown top-level fields are ignored', () 
     for (const idempotency_key of ['', '', null, null]) await accepts({ name: 'x', idempotency_key });
   });
 
-  test('unknown fields are ignored', async () => {
-    await accepts({ name: 'x', unknown: { deep: [1, { a: null }] }, __proto__x: 1, site_id: 'another' });
+  test('unknown fields are ignored, also in context', async () => {
+    const unknown = { unknown: { deep: [1, { a: null }] }, __proto__x: 1, site_id: 'another' };
+    await accepts({ name: 'x', ...unknown, context: { ...unknown, os: 5 } });
     await accepts('{"name":"x","__proto__":{"a":1},"constructor":{"prototype":{"b":1}},"toString":1}');
   });
 });

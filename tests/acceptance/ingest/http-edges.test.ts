@@ -66,7 +66,7 @@ describe('a body over 64 KiB is 413', () => {
 });
 
 describe('a path that exists with another method is 405 with Allow', () => {
-  test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('%s', async (method) => {
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'TRACE'])('%s', async (method) => {
     const [events, identify, collect] = [
       await weir.send({ method, path: '/api/v1/events' }),
       await weir.send({ method, path: '/api/identify' }),
@@ -79,13 +79,24 @@ describe('a path that exists with another method is 405 with Allow', () => {
     expect(collect.headers.allow).toMatch(/\bOPTIONS\b/);
   });
 
-  test('OPTIONS on events, identify and the admin API', async () => {
+  test.each(['/api/v1/events', '/api/v1/events/batch', '/api/identify', '/api/collect'])('HEAD %s', async (path) => {
+    const { status, headers, text } = await weir.send({ method: 'HEAD', path });
+    expect([status, headers.allow, text]).toEqual([405, expect.stringMatching(/\bPOST\b/), '']);
+  });
+
+  test('OPTIONS on events and identify', async () => {
     expectEnvelope(await weir.send({ method: 'OPTIONS', path: '/api/v1/events' }), 405);
     expectIdentifyError(await weir.send({ method: 'OPTIONS', path: '/api/identify' }), 405);
-    const answer = await weir.admin('PUT', '/sites');
+  });
+
+  test.each([
+    ['PUT', '/sites', 'GET, POST, HEAD'],
+    ['GET', '/sql', 'POST'],
+    ['GET', '/sites/any/exclusions/any', 'DELETE'],
+  ])('%s on %s of the admin API', async (method, path, allow) => {
+    const answer = await weir.admin(method, path);
     expectEnvelope(answer, 405);
-    expect(answer.headers.allow).toMatch(/GET/);
-    expect(answer.headers.allow).toMatch(/POST/);
+    expect(answer.headers.allow).toBe(allow);
   });
 });
 

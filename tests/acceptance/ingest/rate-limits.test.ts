@@ -1,6 +1,6 @@
 import type { HttpAnswer } from '@weir/testkit/http-client';
 import { bearer } from '@weir/testkit/weir-client';
-import { ACCEPTED, expectJson, expectNoBody } from '../expect-answers.ts';
+import { ACCEPTED, DUPLICATE, expectJson, expectNoBody } from '../expect-answers.ts';
 import { describeOwnProcess, useOwnWeir, useWeir } from '../use-weir.ts';
 import { ROUNDS_WITHIN_MS, withinOneWindow } from '../within-one-window.ts';
 
@@ -20,6 +20,12 @@ function expectRefused(answer: HttpAnswer): void {
   const seconds = Number(answer.headers['retry-after']);
   expect(seconds).toBeGreaterThanOrEqual(1);
   expect(seconds).toBeLessThanOrEqual(60);
+}
+
+/** Expects a refusal by the limit of an API key: `Retry-After` is the end of the window. */
+function expectKeyRefused(answer: HttpAnswer): void {
+  expectRefused(answer);
+  expect(answer.headers['retry-after']).toBe(answer.headers['ratelimit-reset']);
 }
 
 const BATCH = '/api/v1/events/batch';
@@ -96,20 +102,24 @@ describeOwnProcess('each rate limit can be changed by configuration', () => {
   test('accepted requests have RateLimit-Limit, -Remaining, -Reset; 429 has Retry-After and no body', async () => {
     const site = await weir.createSite();
     const { key } = await weir.createKey(site);
-    for (const remaining of ['3', '2', '1', '0']) {
-      const answer = await weir.events(key, { name: 'x' });
+    for (const [idempotency_key, remaining] of Object.entries({ a: '3', b: '2', c: '1' })) {
+      const answer = await weir.events(key, { name: 'x', idempotency_key });
       expectJson(answer, 202, ACCEPTED);
       expect(limitHeaders(answer)).toEqual(['4', remaining]);
       expect(answer.headers['ratelimit-reset']).toMatch(/^\d+$/);
     }
-    expectRefused(await weir.events(key, { name: 'x' }));
-    expectRefused(await weir.events(key, '{"malformed'));
+    const duplicate = await weir.events(key, { name: 'x', idempotency_key: 'a' });
+    expectJson(duplicate, 200, DUPLICATE);
+    expect(limitHeaders(duplicate)).toEqual(['4', '0']);
+    expect(duplicate.headers['ratelimit-reset']).toMatch(/^\d+$/);
+    expectKeyRefused(await weir.events(key, { name: 'x' }));
+    expectKeyRefused(await weir.events(key, '{"malformed'));
     const { key: second } = await weir.createKey(site);
     expectJson(await weir.events(second, { name: 'x' }), 202, ACCEPTED);
     for (const remaining of ['1', '0']) {
       expect(limitHeaders(await weir.identify(key, { visitor_id: 'v', user_id: 'u' }))).toEqual(['2', remaining]);
     }
-    expectRefused(await weir.identify(key, { visitor_id: 'v', user_id: 'u' }));
+    expectKeyRefused(await weir.identify(key, { visitor_id: 'v', user_id: 'u' }));
   });
 
   test('a key that is unknown or lacks the scope gets 401 or 403, never 429', async () => {
@@ -174,8 +184,7 @@ describe('limits per site, through the admin API', () => {
       const left = Number(first.headers['ratelimit-remaining']);
       for (let n = 0; n < 3; n++) {
         const refused = await send(key, left + 1);
-        expectRefused(refused);
-        expect(refused.headers['retry-after']).toBe(refused.headers['ratelimit-reset']);
+        expectKeyRefused(refused);
         expect(limitHeaders(refused)).toEqual(['100', String(left)]);
       }
       const smaller = await send(key, left);

@@ -36,6 +36,15 @@ describe('by type', () => {
     }
   });
 
+  it('the camelCase names of a server event are unknown fields here', () => {
+    const camelCase = { eventName: 'no', eventValue: 1, eventProperties: { a: 1 } };
+    expect(readCollectHit({ ...base, type: 'event', ...camelCase })).toMatchObject({
+      message: 'event_name is required',
+    });
+    const hit = read({ ...event, ...camelCase });
+    expect([hit.eventName, hit.value, hit.valueText, hit.properties]).toEqual(['click', undefined, '', undefined]);
+  });
+
   it('fields of another type of hit are ignored, like unknown fields', () => {
     expect(read({ ...base, event_name: 5, event_properties: [], identity: 5 })).toMatchObject({
       eventName: '',

@@ -21,11 +21,18 @@ it('the schemas contain the limits of docs/api.md', () => {
 const wrong = { wrong: true };
 
 describe('every alias of the schemas is read', () => {
-  const aliases = Object.values(event).flatMap((field) => ('x-aliases' in field ? field['x-aliases'] : []));
-  it.each(aliases)('%s', (alias) => {
+  const aliasesOf = (fields: Readonly<Record<string, object>>) =>
+    Object.values(fields).flatMap((field) => ('x-aliases' in field ? (field['x-aliases'] as string[]) : []));
+
+  it.each(aliasesOf(event))('%s', (alias) => {
     const value = /metadata|properties/i.test(alias) ? 5 : wrong;
     const read = readServerEvent(/^event_?name$/i.test(alias) ? { [alias]: value } : { name: 'x', [alias]: value });
     expect((read as FieldError).field).toBe(alias);
+  });
+
+  it.each(aliasesOf(event.context.properties))('context.%s', (alias) => {
+    const read = readServerEvent({ name: 'x', context: { [alias]: wrong } });
+    expect((read as FieldError).field).toBe(`context.${alias}`);
   });
 
   it.each(['visitorId', 'userId', 'paymentCustomerId', 'siteId'])('%s', (alias) => {

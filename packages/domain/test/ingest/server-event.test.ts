@@ -65,6 +65,15 @@ describe('a field in context takes precedence over the same field at the top lev
       pathname: '/only/path',
       referrer: 'c',
     });
+    expect(read({ name: 'x', hostname: 'top.example', context: { hostname: 'own.example' } }).context).toMatchObject({
+      hostname: 'own.example',
+    });
+  });
+
+  it.each(['', null])('uses the field at the top level if the field in context is %j', (absent) => {
+    const fields = { url: 'https://a.example/p', pathname: '/top', hostname: 'top.example', referrer: 'r' };
+    const context = { url: absent, pathname: absent, hostname: absent, referrer: absent };
+    expect(read({ name: 'x', ...fields, context }).context).toMatchObject(fields);
   });
 });
 

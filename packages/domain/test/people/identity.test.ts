@@ -89,6 +89,11 @@ describe('traits: "Up to 25 extra traits; any beyond the first 25 are dropped."'
     expect(droppedTraits).toBe(3);
   });
 
+  it('stores a trait that is an empty string as an empty string', () => {
+    expect(read({ ...base, plan: '' }).traits).toEqual({ plan: '' });
+    expect(readBrowserIdentity({ user_id: 'u', plan: '' })).toMatchObject({ traits: { plan: '' } });
+  });
+
   it('does not validate traits beyond the first 25', () => {
     const first = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`t${i}`, null]));
     const { traits, droppedTraits } = read({ ...base, ...first, Plan: {}, nested: [] });
