@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import { astral } from '../expect-answers.ts';
+import { astral, UUID_V5 } from '../expect-answers.ts';
 import { useWeir } from '../use-weir.ts';
 
 const weir = useWeir();
@@ -105,10 +105,12 @@ describe('cookieless', () => {
     const identity = { user_id: 'u', email: 'u@a.example', plan: 'pro' };
     await collect({ site, name: '', fields: { type: 'identify', event_name: undefined, identity } });
     await weir.events(key, { name: 'after', user_id: 'u' });
-    const [profile] = await weir.rows('profiles', site, 1, 'user_id, email, visitor_ids');
-    expect(profile).toEqual({ user_id: 'u', email: 'u@a.example', visitor_ids: [] });
-    const [event] = await weir.rows('events', site, 1, 'event_name, visitor_id');
-    expect(event).toEqual({ event_name: 'after', visitor_id: '' });
+    await weir.settled();
+    const [profile] = await weir.rows('profiles', site, 1, 'profile_id, user_id, email, visitor_ids');
+    const profile_id = expect.stringMatching(UUID_V5);
+    expect(profile).toEqual({ profile_id, user_id: 'u', email: 'u@a.example', visitor_ids: [] });
+    const [event] = await weir.rows('events', site, 1, 'event_name, visitor_id, profile_id');
+    expect(event).toEqual({ event_name: 'after', visitor_id: '', profile_id: profile?.profile_id });
   });
 });
 

@@ -215,7 +215,9 @@ describe('docs/tables.md: events', () => {
 describe('docs/tables.md: sessions, outcomes', () => {
   test('one row for each session, with the columns of its first event', async () => {
     const site = await weir.createSite();
-    await collect(site, { url: 'https://example.com/in?utm_source=news&utm_medium=email', session_id: 's1' });
+    const entry = { url: 'https://example.com/in?utm_source=news&utm_medium=email', session_id: 's1' };
+    await collect(site, entry, { 'x-forwarded-for': '8.8.8.8' });
+    // The later hits come from loopback, which has no location.
     await collect(site, { type: 'event', event_name: 'click', url: 'https://example.com/in', session_id: 's1' });
     await collect(site, { url: 'https://example.com/out', session_id: 's1', referrer: 'https://www.google.com/' });
     await collect(site, { url: 'https://example.com/single', session_id: 's2', visitor_id: 'w' });
@@ -243,6 +245,10 @@ describe('docs/tables.md: sessions, outcomes', () => {
       device_type: 'desktop',
       utm_medium: 'email',
       referrer_domain: '',
+      traffic_source: 'news',
+      country: 'US',
+      region: 'US-CA',
+      city: 'Mountain View',
     });
     expect(Boolean(first?.is_bounce)).toBe(false);
     expect(Number(first?.ms)).toBeGreaterThan(0);
