@@ -36,6 +36,7 @@ describe('sql', () => {
   });
 
   test.each([
+    'SELECT count() FROM weir.events',
     'SHOW TABLES',
     'DESCRIBE events',
     'EXPLAIN SELECT 1',
@@ -136,17 +137,22 @@ describe('sql', () => {
     expect(await weir.sql('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('the tables still exist', async () => {
+  test('the tables still exist, in the default database of every query', async () => {
+    expect(await weir.sql('SELECT currentDatabase() AS name')).toEqual([{ name: 'weir' }]);
     expect(await weir.number('SELECT count() >= 0 FROM events')).toBe(1);
   });
 });
 
 describe('pipeline, health, metrics, OpenAPI', () => {
-  test('the pipeline route shows lag, rate, last error and dead letters', async () => {
-    const text = JSON.stringify(await weir.must(200, 'GET', '/pipeline'));
-    for (const word of ['lag', 'rate', 'last_error', 'dead_letters', 'events.raw', 'events.enriched']) {
-      expect(text).toContain(word);
-    }
+  test('the pipeline route shows lag, rate, last error and dead letters of each topic and consumer', async () => {
+    const data = (await weir.must(200, 'GET', '/pipeline')) as readonly { readonly last_error: unknown }[];
+    const number: unknown = expect.any(Number);
+    const values = { lag: number, rate_per_second: number, dead_letters: number };
+    expect(data).toEqual([
+      expect.objectContaining({ topic: 'events.raw', consumer: 'weir-enricher', ...values }),
+      expect.objectContaining({ topic: 'events.enriched', consumer: 'weir-writer', ...values }),
+    ]);
+    for (const { last_error } of data) expect(last_error === null || typeof last_error === 'string').toBe(true);
   });
 
   test('health, metrics and the OpenAPI document need no token', async () => {
