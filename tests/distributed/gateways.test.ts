@@ -106,6 +106,33 @@ describeDistributed('several gateways', {}, (weir) => {
     expectWithin(1_000, 'gateways: a revoked key is refused', revoked);
   });
 
+  test('within a second, a new exclusion rule drops hits', async () => {
+    const { client } = weir();
+    const rounds: { readonly site: string; readonly madeAt: number; readonly sent: number }[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const site = await client.createSite();
+      await client.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'path', value: '/' });
+      const madeAt = Date.now();
+      let sent = 0;
+      // The hits of all rounds together must stay below the rate limit of a client IP. Different visitors are in the partitions of both enrichers.
+      for (; Date.now() < madeAt + 1_500; sent++) {
+        const hit = { site_id: site, visitor_id: `v${sent}`, session_id: 's', type: 'pageview', pathname: '/' };
+        expect((await client.collect(hit)).status).toBe(204);
+        await pause(100);
+      }
+      rounds.push({ site, madeAt, sent });
+    }
+    const keptMs: number[] = [];
+    for (const { site, madeAt, sent } of rounds) {
+      const rowsIn = (table: string) => `FROM ${table} WHERE site_id = '${site}'`;
+      const stored = `SELECT (SELECT count() ${rowsIn('events')}) + (SELECT count() ${rowsIn('outcomes')})`;
+      await eventually('all hits to be processed', async () => (await client.number(stored)) >= sent);
+      const lastKept = await client.number(`SELECT toUnixTimestamp64Milli(max(received_at)) ${rowsIn('events')}`);
+      keptMs.push(Math.max(0, lastKept - madeAt));
+    }
+    expectWithin(1_000, 'enrichers: the last hit that a new exclusion rule did not drop', keptMs);
+  });
+
   test.each(['kill -9', 'SIGSTOP'] as const)(
     'Kafka away (%s): 503 with Retry-After within 2 s, the registry as last read; accepting within a second of its return',
     async (fault) => {
