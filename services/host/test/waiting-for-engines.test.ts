@@ -20,15 +20,14 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Starts Weir while no broker listens on the port `broker`. Resolves when Weir answers requests. */
-async function startWithoutKafka(broker: number, roles: readonly string[]) {
+/** Starts Weir while no engine listens at the address in `engine`. Resolves when Weir answers requests. */
+async function startWithout(engine: Readonly<Record<string, string>>, roles: readonly string[]) {
   const port = await freePort();
-  const env = { PORT: String(port), WEIR_DATA_DIR: dataDir, KAFKA_BROKERS: `127.0.0.1:${broker}` };
-  const prefix = { KAFKA_TOPIC_PREFIX: `test-${randomUUID().slice(0, 8)}.` };
+  const env = { PORT: String(port), WEIR_DATA_DIR: dataDir, ...engine };
   // On a busy machine, Weir can need more than the default of 20 s to end.
   const drain = { WEIR_DRAIN_TIMEOUT_MS: '40000' };
   const started = spawn(process.execPath, [join(PROJECT_ROOT, 'dist/main.js'), ...roles], {
-    env: bareEnv({ ...env, ...prefix, ...drain }),
+    env: bareEnv({ ...env, ...drain }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child = started;
@@ -45,15 +44,28 @@ async function startWithoutKafka(broker: number, roles: readonly string[]) {
   return { url, readiness, output: () => output, ended, terminate: () => started.kill('SIGTERM') };
 }
 
+const withoutKafka = (broker: number, roles: readonly string[]) =>
+  startWithout(
+    { KAFKA_BROKERS: `127.0.0.1:${broker}`, KAFKA_TOPIC_PREFIX: `test-${randomUUID().slice(0, 8)}.` },
+    roles,
+  );
+const demoKeyIn = (output: string): string | undefined => /Bearer (wk_\S+?)'/.exec(output)?.[1];
+
 describe('a role that starts while Kafka is unavailable', () => {
   test('waits: it is alive, not ready, and answers 503 with Retry-After; SIGTERM ends it with exit code 0', async () => {
-    const weir = await startWithoutKafka(await freePort(), ['gateway']);
+    const weir = await withoutKafka(await freePort(), ['gateway']);
     expect((await sendHttp(weir.url, { path: '/healthz' })).status).toBe(200);
     const { status, text } = await weir.readiness();
     expect([status, JSON.parse(text)]).toEqual([503, { status: 'not ready', missing: ['event log'] }]);
-    for (const path of ['/api/v1/events', '/api/identify', '/api/collect']) {
+    const error = expect.any(String);
+    for (const [path, body, origin] of [
+      ['/api/v1/events', { status: 'error', error: { code: 503, message: error } }, undefined],
+      ['/api/identify', { error }, undefined],
+      ['/api/collect', '', '*'],
+    ] as const) {
       const answer = await sendHttp(weir.url, { method: 'POST', path, body: '{}' });
       expect([path, answer.status, answer.headers['retry-after']]).toEqual([path, 503, '1']);
+      expect([answer.json ?? answer.text, answer.headers['access-control-allow-origin']]).toEqual([body, origin]);
     }
     expect(weir.output()).toMatch(/waiting for Kafka/);
     expect(weir.output()).toMatch(/ECONNREFUSED/);
@@ -67,7 +79,7 @@ describe('a role that starts while Kafka is unavailable', () => {
 
     test('starts when Kafka is available', async () => {
       const port = await freePort();
-      const weir = await startWithoutKafka(port, []);
+      const weir = await withoutKafka(port, []);
       const [host = '', brokerPort = ''] = brokers().split(':');
       entrance = createServer((socket) => {
         const on = connect(Number(brokerPort), host);
@@ -75,8 +87,7 @@ describe('a role that starts while Kafka is unavailable', () => {
         socket.pipe(on).pipe(socket);
       }).listen(port, '127.0.0.1');
       await eventually('ready', async () => (await weir.readiness()).status === 200, 150_000);
-      const key = /Bearer (wk_\S+?)'/.exec(weir.output())?.[1];
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const headers = { authorization: `Bearer ${demoKeyIn(weir.output())}`, 'content-type': 'application/json' };
       const body = JSON.stringify({ name: 'at last' });
       // The first appends to a broker that has just started can take longer than their time limit. They are then answered with 503.
       const statuses: number[] = [];
@@ -88,5 +99,18 @@ describe('a role that starts while Kafka is unavailable', () => {
       weir.terminate();
       expect(await weir.ended).toBe(0);
     }, 300_000);
+  });
+});
+
+describe('a process with all roles that starts while ClickHouse is unavailable', () => {
+  test('accepts events, but is not ready, because it cannot do all of its work', async () => {
+    const weir = await startWithout({ CLICKHOUSE_URL: `http://127.0.0.1:${await freePort()}` }, []);
+    const key = await eventually('the key of the demo site', () => demoKeyIn(weir.output()));
+    const event = { path: '/api/v1/events', headers: { authorization: `Bearer ${key}` }, body: { name: 'e' } };
+    expect((await sendHttp(weir.url, event)).status).toBe(202);
+    const { status, json } = await weir.readiness();
+    expect([status, json]).toEqual([503, { status: 'not ready', missing: expect.arrayContaining(['tables']) }]);
+    weir.terminate();
+    expect(await weir.ended).toBe(0);
   });
 });
