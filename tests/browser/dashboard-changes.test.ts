@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { openDashboard } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
-describeBrowser('the keyboard focus after a change in the dashboard', () => {
+describeBrowser('the dashboard after a change', () => {
   const browser = useBrowser();
 
   async function openPage(name: string): Promise<{ readonly page: Page; readonly site: string }> {
