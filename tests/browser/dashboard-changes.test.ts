@@ -1,7 +1,10 @@
 import { eventually } from '@weir/testkit/eventually';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { openDashboard } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
+
+/** Less than the pause after which the page repeats a slow request by itself. */
+const LIST_WITHIN_MS = 30_000;
 
 describeBrowser('the dashboard after a change', () => {
   const browser = useBrowser();
@@ -75,5 +78,29 @@ describeBrowser('the dashboard after a change', () => {
       await remove.waitFor({ state: 'detached' });
       await expectFocus(page.locator(heading));
     }
+  });
+
+  test('a goal is shown that was added before the first list of goals had arrived', async () => {
+    const { page, site } = await openPage('settings');
+    let isAnswered = false;
+    let deliver = (): void => undefined;
+    const delivery = new Promise<void>((resolve) => {
+      deliver = resolve;
+    });
+    const holdAnswer = async (route: Route): Promise<void> => {
+      const response = await route.fetch();
+      isAnswered = true;
+      await delivery;
+      await route.fulfill({ response });
+    };
+    await page.route(/\/conversions\?/, holdAnswer, { times: 1 });
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/goals`);
+    await eventually('the first answer', () => isAnswered);
+    await page.getByLabel('Name of the event').fill('signup');
+    const added = page.waitForResponse((answer) => answer.url().endsWith('/goals') && answer.status() === 201);
+    await page.getByRole('button', { name: 'Add goal' }).click();
+    await added;
+    deliver();
+    await page.locator('[data-testid=goals] tbody tr', { hasText: 'signup' }).waitFor({ timeout: LIST_WITHIN_MS });
   });
 });

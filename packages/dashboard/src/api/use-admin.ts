@@ -122,6 +122,16 @@ export function useAdmin<Id extends OperationId>(id: Id, options: Options<Id> = 
 }
 
 /**
+ * Requests the answers of an operation again. The first request of an answer may have been sent before the change. TanStack Query does not replace
+ * it, so a second request follows it.
+ */
+async function requestAgain(client: QueryClient, id: OperationId): Promise<void> {
+  const isFirst = client.isFetching({ queryKey: [id], predicate: ({ state }) => state.data === undefined }) > 0;
+  await client.invalidateQueries({ queryKey: [id] });
+  if (isFirst) await client.invalidateQueries({ queryKey: [id] });
+}
+
+/**
  * A call that changes something. After the call, the page requests the answers of the operations in `invalidates` again. `same`: an operation that
  * has the same path as the call and gives an equal answer. The answer of the call replaces its cached answer at once. So the page shows the change
  * even if the request for a new answer fails.
@@ -138,6 +148,6 @@ export function useChange<Id extends OperationId>(
       if (same !== undefined) client.setQueryData(adminKey(same, { path }), data);
     },
     // The answers are requested again also after a failure, because a call without an answer may have changed something.
-    onSettled: () => Promise.all(invalidates.map((one) => client.invalidateQueries({ queryKey: [one] }))),
+    onSettled: () => Promise.all(invalidates.map((one) => requestAgain(client, one))),
   });
 }
