@@ -20,7 +20,12 @@ test('start follows the replay, a second start is refused; diff, swap, undo and 
   expect((await run('diff')).out).toMatch(/^No difference in \d+ days\.\n/);
   expect((await run('undo')).err).toBe('weir: there is no swap to undo\n');
   expect((await run('swap')).out).toMatch(/phase +swapped: .*(\n.*)+undo until +20/);
+  const exchanged = 'weir: the tables were exchanged already: weir replay drop removes the shadow tables';
+  expect((await run('diff')).err).toContain(exchanged);
   expect((await run('undo', '--json')).json).toMatchObject({ phase: 'undone', refusal: null });
+  expect((await run('status')).out).toMatch(/\nundone at +20/);
+  expect((await run('diff')).err).toContain(exchanged);
+  expect((await run('swap')).err).toContain(exchanged);
   expect((await run('drop')).out).toBe(`dropped ${started.json.replay_id}\n`);
   expect((await run('drop')).exitCode).toBe(1);
 });

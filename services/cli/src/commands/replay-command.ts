@@ -188,7 +188,9 @@ function humanReplay(replay: ReplayView): string {
     'time left': left === null ? 'not known yet' : `${left} s`,
     problem: replay.problem ?? 'none',
     ...(replay.refusal === null ? {} : { 'not swapped': replay.refusal }),
-    ...(replay.swapped_at === null ? {} : { 'swapped at': replay.swapped_at }),
+    ...(replay.swapped_at === null
+      ? {}
+      : { [replay.phase === 'undone' ? 'undone at' : 'swapped at']: replay.swapped_at }),
     ...(replay.undo_until === null ? {} : { 'undo until': replay.undo_until }),
   });
 }

@@ -198,7 +198,7 @@ export const ADMIN_OPERATIONS = {
       ),
       ...NO_REPLAY,
       409: jsonResponse(
-        'The shadow tables do not have all records yet, or a diff with another limit is being computed.',
+        'The shadow tables do not have all records yet, the tables were exchanged already, or a diff with another limit is being computed.',
         ENVELOPE,
       ),
     },

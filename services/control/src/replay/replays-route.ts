@@ -37,6 +37,8 @@ interface NewReplay {
 /** The default for the number of changed values that a diff shows for each column. */
 const DIFF_VALUES = 20;
 const NOT_YET = 'the shadow tables do not have all records yet: see weir replay status';
+const EXCHANGED =
+  'the tables were exchanged already: weir replay drop removes the shadow tables, then you can start another replay';
 const SWAPPING = 'the tables are being exchanged: wait until that is done (weir replay status)';
 const COMPARING = 'a diff with another limit is being computed: send the request again later';
 const NO_ARCHIVE = 'ARCHIVE_URL is not set for the role control: set it and start Weir again';
@@ -79,7 +81,7 @@ export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promi
   if ('problem' in limit) return invalid(limit.problem);
   const replay = registry.replay();
   if (replay === undefined) return NO_REPLAY;
-  if (replay.state?.phase !== 'follow') return conflict(NOT_YET);
+  if (replay.state?.phase !== 'follow') return conflict(whyNotComplete(replay));
   const { state } = replay;
   const diff = await diffRuns.ask(`${replay.request.replayId} ${limit.value}`, (report) =>
     tables.read((analytics) =>
@@ -92,11 +94,13 @@ export async function diffReplay(deps: AdminDeps, { http }: AdminRequest): Promi
 
 /** Asks the leader to exchange the tables. */
 export function swapReplay(deps: AdminDeps): Promise<Reply> {
-  return wish(deps, 'swap', ({ state }) => {
-    if (state?.phase === 'swapped' || state?.phase === 'undone') return 'the tables were exchanged already';
-    if (state?.phase === 'swap') return SWAPPING;
-    return state?.phase === 'follow' ? undefined : NOT_YET;
-  });
+  return wish(deps, 'swap', (replay) => (replay.state?.phase === 'follow' ? undefined : whyNotComplete(replay)));
+}
+
+/** Says why the shadow tables of a replay that is not in the phase `follow` cannot be compared or exchanged. */
+function whyNotComplete({ state }: Replay): string {
+  if (state?.phase === 'swapped' || state?.phase === 'undone') return EXCHANGED;
+  return state?.phase === 'swap' ? SWAPPING : NOT_YET;
 }
 
 /** Asks the leader to exchange the tables back. */
