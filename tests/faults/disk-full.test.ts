@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
 import { readMetric, sendHttp } from '@weir/testkit/http-client';
 import { type Load, loadEvent, startLoad } from '@weir/testkit/load';
@@ -51,6 +53,17 @@ onSmallDisks(`a full disk under the data folder (needs root and mounts: ${reason
     },
     300_000,
   );
+
+  test('the first start of a new data folder ends with an error that names the folder', async () => {
+    const disk = mountSmallDisk('tmpfs', 200);
+    try {
+      writeFileSync(join(dirname(disk.folder), 'filler'), Buffer.alloc(170 * 1024 * 1024));
+      const started = startWeir({ dataDir: disk.folder, env: ENV });
+      await expect(started).rejects.toThrow(`weir: writing failed: the disk of ${disk.folder} is nearly full`);
+    } finally {
+      disk.unmount();
+    }
+  }, 120_000);
 });
 
 interface Round {
