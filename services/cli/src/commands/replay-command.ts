@@ -4,7 +4,7 @@ import { type CommandContext, groupOf, withExamples } from '../command-context.t
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print } from '../output.ts';
 import { readWholeNumber } from '../read-whole-number.ts';
-import { followReplay, type ReplayView } from '../replay/follow-replay.ts';
+import { followReplay, PHASES, type ReplayView } from '../replay/follow-replay.ts';
 import { humanDiff } from '../replay/human-diff.ts';
 import { waitForDiff } from '../replay/wait-for-diff.ts';
 
@@ -194,15 +194,3 @@ function humanReplay(replay: ReplayView): string {
     ...(replay.undo_until === null ? {} : { 'undo until': replay.undo_until }),
   });
 }
-
-const PHASES: Readonly<Record<string, string>> = {
-  create: 'create: the shadow tables are made',
-  archive: 'archive: the shadow tables receive the records of the archive',
-  copy: 'copy: the records that are not replayed are copied into the shadow tables',
-  fill: 'fill: the records are replayed into the shadow tables',
-  follow: 'follow: the shadow tables have all records of the live tables, and receive new ones too',
-  swap: 'swap: the tables are exchanged',
-  swapped: 'swapped: the shadow database has the former tables, until weir replay drop',
-  undone: 'undone: the former tables are back; the shadow database has the replayed ones, until weir replay drop',
-  drop: 'drop: the shadow tables are removed',
-};

@@ -2,7 +2,7 @@ import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { type AdminClient, AdminRefusal } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
-import { createProgress } from '../progress-bar.ts';
+import { createProgress, type Progress } from '../progress-bar.ts';
 
 export interface ReplayView {
   readonly replay_id: string;
@@ -26,11 +26,24 @@ export interface ReplayView {
   readonly undo_until: string | null;
 }
 
+export const PHASES: Readonly<Record<string, string>> = {
+  create: 'create: the shadow tables are made',
+  archive: 'archive: the shadow tables receive the records of the archive',
+  copy: 'copy: the records that are not replayed are copied into the shadow tables',
+  fill: 'fill: the records are replayed into the shadow tables',
+  follow: 'follow: the shadow tables have all records of the live tables, and receive new ones too',
+  swap: 'swap: the tables are exchanged',
+  swapped: 'swapped: the shadow database has the former tables, until weir replay drop',
+  undone: 'undone: the former tables are back; the shadow database has the replayed ones, until weir replay drop',
+  drop: 'drop: the shadow tables are removed',
+};
+/** Only in these phases, the numbers of records change. */
+const COUNTING: readonly string[] = ['archive', 'copy', 'fill'];
 const LOOK_EVERY_MS = 500;
 
 /**
- * Shows the progress of a replay. Resolves with the replay when `isDone` returns true, with `gone` when the replay was dropped, and
- * with `interrupted` when the signal aborts.
+ * Prints each new phase of a replay, and the progress of its records. Resolves with the replay when `isDone` returns true, with `gone` when the
+ * replay was dropped, and with `interrupted` when the signal aborts.
  */
 export async function followReplay(
   io: CliIo,
@@ -39,10 +52,12 @@ export async function followReplay(
   interrupted: AbortSignal,
   isDone: (replay: ReplayView) => boolean,
 ): Promise<ReplayView | 'gone' | 'interrupted'> {
-  const progress = createProgress(io, 'records', totalOf(started), doneOf(started));
+  let progress: Progress | undefined;
+  let phase = '';
   let said = '';
+  const write = (line: string): void => (progress ? progress.say(line) : void io.stderr.write(`${line}\n`));
   const say = (text: string): void => {
-    if (text !== '' && text !== said) progress.say(text);
+    if (text !== '' && text !== said) write(text);
     said = text;
   };
   try {
@@ -52,12 +67,15 @@ export async function followReplay(
       const replay = await lookAt(client, say);
       if (replay === 'unavailable') continue;
       if (replay === undefined || replay.replay_id !== started.replay_id) return 'gone';
-      progress.update(doneOf(replay), totalOf(replay));
+      progress?.update(doneOf(replay), totalOf(replay));
       if (isDone(replay)) return replay;
+      if (replay.phase !== phase) write(PHASES[replay.phase] ?? replay.phase);
+      phase = replay.phase;
+      if (COUNTING.includes(phase)) progress ??= createProgress(io, 'records', totalOf(replay), doneOf(replay));
       say(replay.problem === null ? '' : `waiting: ${replay.problem}`);
     }
   } finally {
-    progress.stop();
+    progress?.stop();
   }
 }
 
