@@ -141,11 +141,15 @@ test('replay start ends if the tables were swapped before it saw that the replay
   expect([started.exitCode, started.json]).toMatchObject([0, { phase: 'swapped' }]);
 });
 
-test('a backup during which Weir restarts is not called complete', async () => {
+test.each([
+  ['none', null],
+  ['a later one', { started_at: '2026-11-22T04:00:00.000Z', state: 'done', backup_id: '20261122T040000Z' }],
+])('a backup during which Weir restarts is not called complete: after the restart there is %s', async (_, later) => {
   let polls = 0;
+  const started = { started_at: '2026-11-22T03:00:00.000Z', state: 'running', bytes_done: 0, bytes_total: 0 };
   answer = ({ method }) => {
-    if (method === 'POST') return { status: 201, data: { state: 'running', bytes_done: 0, bytes_total: 0 } };
-    return polls++ === 0 ? { status: 503, message: 'Weir is starting' } : { status: 200, data: null };
+    if (method === 'POST') return { status: 201, data: started };
+    return polls++ === 0 ? { status: 503, message: 'Weir is starting' } : { status: 200, data: later };
   };
   const { exitCode, err } = await cli(['backup', 'create', '/mnt/backups'], { env: env() });
   expect([exitCode, err]).toEqual([

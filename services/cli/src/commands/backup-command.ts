@@ -72,7 +72,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
             (reason) => say(`waiting: ${reason}`),
             interrupted,
           );
-          if (current?.started_at !== view.started_at) {
+          if (current === null || current.started_at !== view.started_at) {
             throw new CliError('Weir restarted, so the backup was not completed: start it again', EXIT.failed);
           }
           view = current;
