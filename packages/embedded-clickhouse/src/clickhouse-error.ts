@@ -1,3 +1,5 @@
+import { messageOf } from '@weir/domain/errors';
+
 /** An error in the format of ClickHouse's HTTP interface: `Code: N. DB::Exception: message. (NAME)`. */
 class ClickhouseError extends Error {
   override readonly name = 'ClickhouseError';
@@ -31,7 +33,7 @@ const NO_SESSION = /^Failed to create connection/;
 /** Converts an error of the engine to a `ClickhouseError`, which has an error code. */
 export function toClickhouseError(error: unknown): ClickhouseError {
   if (error instanceof ClickhouseError) return error;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const code = Number(/^Code:\s*(\d+)/.exec(text)?.[1] ?? Number.NaN);
   // chDB cannot open a session while the memory of ClickHouse is used up. The same statement can succeed later.
   if (NO_SESSION.test(text)) return clickhouseError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text, 503);

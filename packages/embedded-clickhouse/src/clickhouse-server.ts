@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { constants, getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '@weir/domain/errors';
 import { lockFile } from '@weir/runtime/native/file-lock';
 import { trimMemory } from '@weir/runtime/native/trim-memory';
 import { type ChildMessage, type ChildOptions, type ParentMessage, USERNAME } from './child-messages.ts';
@@ -238,7 +239,7 @@ function send(message: ChildMessage): void {
 }
 
 function fail(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   process.stderr.write(`${error instanceof Error ? error.stack : message}\n`);
   send({ type: 'failed', message });
   process.disconnect?.();
