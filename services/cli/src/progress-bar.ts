@@ -20,6 +20,25 @@ export function createProgress(io: CliIo, unit: string, total: number, done: num
   return io.stderr.isTTY ? bar(io, unit, total, done) : plain(io, unit, total, done);
 }
 
+/**
+ * Like `createProgress`, but shows nothing until the first `update`, which must name the total. `first`: the number of things that are done at the
+ * beginning; default: that of the first `update`.
+ */
+export function createLaterProgress(io: CliIo, unit: string, first?: number): Progress {
+  let begun: Progress | undefined;
+  return {
+    update(done, total = 0) {
+      begun ??= createProgress(io, unit, total, first ?? done);
+      begun.update(done, total);
+    },
+    say(text) {
+      if (begun === undefined) io.stderr.write(`${text}\n`);
+      else begun.say(text);
+    },
+    stop: () => begun?.stop(),
+  };
+}
+
 function bar(io: CliIo, unit: string, total: number, startedAt: number): Progress {
   const rateOf = createRate(io, startedAt);
   const progress = new SingleBar({

@@ -14,7 +14,7 @@ import { dropWriterCommits, eraseAgainIn } from '../open-backup.ts';
 import { objectsUrl, placeName, withObjects } from '../open-objects.ts';
 import { fields, print } from '../output.ts';
 import { patientCall } from '../patient-call.ts';
-import { createProgress, type Progress } from '../progress-bar.ts';
+import { createLaterProgress } from '../progress-bar.ts';
 import { readWholeNumber } from '../read-whole-number.ts';
 
 interface BackupView {
@@ -115,8 +115,8 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     .option('--id <backup_id>', 'default: the newest')
     .action(async (place: string, { json, id }: { json?: boolean; id?: string }) => {
       const snapshot = await withObjects(objectsUrl(place), io.env, async (objects) => {
-        if (id === undefined) await assertBackups(objects, place);
-        return withProgress(io, (onProgress) => verifyBackup({ objects, id, onProgress }));
+        const wanted = id ?? (await newestIn(objects, place));
+        return withProgress(io, (onProgress) => verifyBackup({ objects, id: wanted, onProgress }));
       });
       print(io, json, summary(snapshot), () => `Backup ${snapshot.id} is complete and undamaged.`);
     });
@@ -143,7 +143,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
             EXIT.usage,
           );
         }
-        if (id === undefined) await assertBackups(objects, place);
+        const wanted = id ?? (await newestIn(objects, place));
         const listed = await readErasedList(objects);
         if (listed === undefined && named === undefined && nothingErased !== true) {
           throw new CliError(NO_LIST, EXIT.usage);
@@ -154,7 +154,9 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
           const tombstones = found.flatMap((list) => list.tombstones);
           return eraseAgainIn(part, tombstones, timeOfSnapshot(made));
         };
-        const done = await withProgress(io, (onProgress) => restoreBackup({ objects, id, into, onProgress, finish }));
+        const done = await withProgress(io, (onProgress) =>
+          restoreBackup({ objects, id: wanted, into, onProgress, finish }),
+        );
         return [done, found] as const;
       });
       const { snapshot, finished: again } = restored;
@@ -171,8 +173,10 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
     });
 }
 
-async function assertBackups(objects: ObjectStore, place: string): Promise<void> {
-  if ((await listSnapshots(objects)).length === 0) throw new CliError(`there is no backup in ${placeName(place)}`);
+async function newestIn(objects: ObjectStore, place: string): Promise<string> {
+  const newest = (await listSnapshots(objects)).at(-1);
+  if (newest === undefined) throw new CliError(`there is no backup in ${placeName(place)}`);
+  return newest;
 }
 
 interface RestoreOptions {
@@ -204,16 +208,14 @@ async function withProgress<T>(
   io: CliIo,
   work: (report: (done: number, total: number) => void, say: (line: string) => void) => Promise<T>,
 ): Promise<T> {
-  let progress: Progress | undefined;
+  const progress = createLaterProgress(io, 'MB', 0);
   const report = (done: number, total: number): void => {
-    if (total === 0) return;
-    progress ??= createProgress(io, 'MB', Math.ceil(total / MB), 0);
-    progress.update(Math.ceil(done / MB), Math.ceil(total / MB));
+    if (total > 0) progress.update(Math.ceil(done / MB), Math.ceil(total / MB));
   };
   try {
-    return await work(report, (line) => (progress ? progress.say(line) : io.stderr.write(`${line}\n`)));
+    return await work(report, progress.say);
   } finally {
-    progress?.stop();
+    progress.stop();
   }
 }
 

@@ -2,7 +2,7 @@ import { pauseUnlessAborted } from '@weir/runtime/abortable';
 import { type AdminClient, AdminRefusal } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
-import { createProgress, type Progress } from '../progress-bar.ts';
+import { createLaterProgress } from '../progress-bar.ts';
 
 export interface ReplayView {
   readonly replay_id: string;
@@ -52,12 +52,12 @@ export async function followReplay(
   interrupted: AbortSignal,
   isDone: (replay: ReplayView) => boolean,
 ): Promise<ReplayView | 'gone' | 'interrupted'> {
-  let progress: Progress | undefined;
+  const progress = createLaterProgress(io, 'records');
   let phase = '';
+  let hasCounted = false;
   let said = '';
-  const write = (line: string): void => (progress ? progress.say(line) : void io.stderr.write(`${line}\n`));
   const say = (text: string): void => {
-    if (text !== '' && text !== said) write(text);
+    if (text !== '' && text !== said) progress.say(text);
     said = text;
   };
   try {
@@ -67,15 +67,15 @@ export async function followReplay(
       const replay = await lookAt(client, say);
       if (replay === 'unavailable') continue;
       if (replay === undefined || replay.replay_id !== started.replay_id) return 'gone';
-      progress?.update(doneOf(replay), totalOf(replay));
+      hasCounted ||= COUNTING.includes(replay.phase);
+      if (hasCounted) progress.update(doneOf(replay), totalOf(replay));
       if (isDone(replay)) return replay;
-      if (replay.phase !== phase) write(PHASES[replay.phase] ?? replay.phase);
+      if (replay.phase !== phase) progress.say(PHASES[replay.phase] ?? replay.phase);
       phase = replay.phase;
-      if (COUNTING.includes(phase)) progress ??= createProgress(io, 'records', totalOf(replay), doneOf(replay));
       say(replay.problem === null ? '' : `waiting: ${replay.problem}`);
     }
   } finally {
-    progress?.stop();
+    progress.stop();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
-import { createProgress, type Progress } from '../progress-bar.ts';
+import { createLaterProgress } from '../progress-bar.ts';
 import type { DiffView } from './human-diff.ts';
 
 interface UnfinishedDiff {
@@ -10,15 +10,14 @@ interface UnfinishedDiff {
 
 /** Resolves with a diff of the replay. Repeats the call until the diff is complete, and shows the progress. Rejects as `client.call` does. */
 export async function waitForDiff(io: CliIo, client: AdminClient, path: string): Promise<DiffView> {
-  let progress: Progress | undefined;
+  const progress = createLaterProgress(io, 'steps');
   try {
     for (;;) {
       const answer = await client.call<DiffView | UnfinishedDiff>('GET', path);
       if ('days' in answer) return answer;
-      progress ??= createProgress(io, 'steps', answer.steps, answer.steps_done);
       progress.update(answer.steps_done, answer.steps);
     }
   } finally {
-    progress?.stop();
+    progress.stop();
   }
 }
