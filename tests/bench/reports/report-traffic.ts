@@ -204,8 +204,8 @@ export function insertPeople({ seed, sessions, endMs }: Traffic, firstOffset: nu
 }
 
 /**
- * The ID that a gateway gives a record (event-id.ts). There are four gateway processes, which are restarted each week. The counter in the ID is 0,
- * because there is at most one record per millisecond.
+ * The ID that a gateway gives a record (event-id.ts). There are four gateway processes, which are restarted each week. The counter in the ID is
+ * always 0. So two records of the same millisecond and process, which are rare, have the same ID. No report depends on that.
  */
 function eventId(atMs: string, of: string, seed: number): string {
   const time = `leftPad(lower(hex(toUInt64(${atMs}))), 16, '0')`;
