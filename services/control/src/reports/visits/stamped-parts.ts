@@ -12,6 +12,7 @@ import {
   VISIT_COLUMNS,
 } from '../report-sql.ts';
 import { BOT_KEYS } from './bot-visits.ts';
+import { countsOnlyBots } from './only-bots-parts.ts';
 import { IS_SESSION, rowVisitColumn } from './row-visits.ts';
 import {
   computedKeys,
@@ -40,6 +41,8 @@ export function stampedParts(
   const { near, built, bots } = scope.visits;
   // Without rows of bots that belong to a visit, the numbers of visits are those of a report without bots.
   const visitsOfBots = scope.withBots && bots !== 'apart';
+  // Few rows are of bots, and few of those belong to a visit. PREWHERE: ClickHouse reads the other columns only near such rows.
+  const findsBots = visitsOfBots && countsOnlyBots(scope.filters, by);
   const { parameters, visitorLists, ofVisit, visitDimensions, hitConditions, began } = scopeSql(scope, by, built);
   const hasExit = visitDimensions.some(({ stampSql }) => stampSql === '');
   const name = by?.scope === 'hit' ? parameters.valueOf(by, by.sql) : '';
@@ -66,12 +69,13 @@ export function stampedParts(
   // No visit of a counted row continues for more than a day beyond the period (visit-source.ts), so a day suffices. But a row of a bot can have the
   // session ID of a visit that does not reach the period, so a report with bots reads a longer span.
   const visitSpanMs = visitsOfBots ? SPAN_MS : VISIT_MS_MAX;
+  const isOfHit = `${sessionKey(near)} IN (SELECT session_key FROM hit)`;
   const visitTable = (onlyComputed: boolean): string => `
 (
   SELECT ${[`${sessionKey(near)} AS session_key`, ...visitColumns.map(rowVisitColumn)].join(',\n    ')}${name === '' || isNamedByHits ? '' : `,\n    arrayDistinct(groupArrayIf(sipHash64(${name}), ${passes})) AS names`}
-  FROM records
+  FROM records${findsBots && !onlyComputed ? `\n  PREWHERE ${isOfHit}` : ''}
   WHERE ${OF_SITE} AND bot = '' AND records.session_key != ${NO_KEY}
-    AND ${nearPeriod(near.skipped !== undefined, visitSpanMs)}${onlyComputed ? `\n    AND records.session_key IN (${computed}${visitsOfBots ? `\n      UNION ALL ${botKeys(near)}` : ''})` : ''}${visitsOfBots && !onlyComputed ? `\n    AND ${sessionKey(near)} IN (SELECT session_key FROM hit)` : ''}
+    AND ${nearPeriod(near.skipped !== undefined, visitSpanMs)}${onlyComputed ? `\n    AND records.session_key IN (${computed}${visitsOfBots ? `\n      UNION ALL ${botKeys(near)}` : ''})` : ''}${visitsOfBots && !findsBots && !onlyComputed ? `\n    AND ${isOfHit}` : ''}
   GROUP BY session_key
   HAVING ${IS_SESSION}${visitsOfBots ? '' : ` AND max(${passes})`}
 )`;
@@ -82,15 +86,15 @@ export function stampedParts(
   };
   const names = `arrayJoin(${isNamedByHits ? 'named' : 'visit'}.names)`;
   const begunName = by?.scope === 'hit' ? `, ${names} AS name` : by === undefined ? '' : `, visit.${by.sql} AS name`;
-  const named = `
-  INNER JOIN
-  (
+  // `visit` is on the right, because ClickHouse does not compute the left side if the right side is empty.
+  const named = `(
     SELECT session_key, groupUniqArray(sipHash64(name)) AS names FROM hit GROUP BY session_key
-  ) AS named ON named.session_key = visit.session_key`;
+  ) AS named
+  INNER JOIN visit ON visit.session_key = named.session_key`;
   const joined = ofVisit.map(({ filter, name }) => conditionOf(filter, hitValue(filter.dimension), name, parameters));
   const selectHits = (session: string, stamps: readonly string[], isStamped: string, more: readonly string[]): string =>
     `SELECT ${[`${session} AS session_key`, ...hitColumns, ...stamps, ...(name === '' ? [] : [`${name} AS name`]), `${isStamped} AS is_stamped`].join(', ')}
-  FROM records
+  FROM records${findsBots ? "\n  PREWHERE bot != ''" : ''}
   WHERE ${[OF_SITE, ROWS_OF_PERIOD, ...hitConditions, ...more].join('\n    AND ')}`;
   const ofPeople = [...(bots === 'apart' ? ["bot = ''"] : []), ...(run === undefined ? [] : [rowsOutside(...run)])];
   // A row of a bot without a visit has its own values, as if they were in a stamp. Slots have no rows of bots.
@@ -118,7 +122,7 @@ visit AS${visitTable(false)}`
 begun AS
 (
   SELECT ${BEGUN_OF_VISIT}${begunName}
-  FROM visit${isNamedByHits ? named : ''}
+  FROM ${isNamedByHits ? named : 'visit'}
   WHERE ${[began, ...(run === undefined ? [] : [`(started_at < fromUnixTimestamp64Milli(${runFrom}) OR started_at >= fromUnixTimestamp64Milli(${runTo}))`])].join('\n    AND ')}
 )`
   }`;
