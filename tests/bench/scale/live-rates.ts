@@ -166,8 +166,12 @@ function figuresOf(weir: ScaleWeir, { name }: Kind, wanted: number, before: Read
   };
 }
 
-/** After a load with requests that have no answer: waits until no more rows are stored, and counts them all as acknowledged. */
+/**
+ * After a load with requests that have no answer: waits until all acknowledged events are stored and until no more rows are, and counts them all as
+ * acknowledged.
+ */
 async function acceptUnanswered(weir: ScaleWeir, acknowledged: number, unansweredMax: number): Promise<void> {
+  await weir.untilConsumed('writer', acknowledged);
   for (let last = -1, now = await weir.consumed('writer'); last !== now; now = await weir.consumed('writer')) {
     last = now;
     await pause(SETTLED_MS);
