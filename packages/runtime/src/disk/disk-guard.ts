@@ -56,7 +56,7 @@ export async function openDiskGuard(options: DiskGuardOptions): Promise<DiskGuar
   const fileBytes = Math.min(RESERVE_FILE_BYTES_MAX, Math.floor(reserveBytes / 8));
   const file = options.reserveFile === undefined ? undefined : openReserveFile(options.reserveFile, fileBytes);
   const reserveMb = Math.round(reserveBytes / 1024 / 1024);
-  const message = `the disk of ${folder} is nearly full: less than the reserve of ${reserveMb} MB (WEIR_DISK_RESERVE_MB) is free. Free some space; a running Weir then resumes writing automatically`;
+  const message = `the disk of ${folder} is nearly full: less than the reserve of ${reserveMb} MB (WEIR_DISK_RESERVE_MB) or fewer than ${INODES_MIN} inodes are free. Delete some files; a running Weir then resumes writing automatically`;
   let shortage: string | undefined;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
