@@ -160,8 +160,8 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     putReplayState: (state) => put(rowKey.replay(state.replayId, 'state'), state),
     putReplayWish: (wish) => put(rowKey.replay(wish.replayId, 'wish'), wish),
     async removeReplay(replayId) {
-      // The request is removed last: after an interruption, a second call finds the remaining rows.
-      for (const part of ['wish', 'state', 'request'] as const)
+      // The state is removed last: a request without a state is a new replay. After an interruption, a state without a request is ignored.
+      for (const part of ['wish', 'request', 'state'] as const)
         await table.put(rowKey.replay(replayId, part), undefined);
     },
 

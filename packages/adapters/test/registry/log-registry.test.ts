@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DependencyError } from '@weir/domain/errors';
 import { TABLE_REGISTRY, TABLE_SALTS } from '@weir/domain/records/topics';
 import type { Registry } from '@weir/ports/registry';
 import { registryContract } from '../../../ports/contract/registry.contract.ts';
@@ -126,6 +127,38 @@ describe('the registry', () => {
     await table.put('wonder/s/g', '{}');
     await table.put('wonder/s/h', '{}');
     expect(told).toEqual([1]);
+    await eventLog.close();
+  });
+
+  test.each([0, 1, 2])('a replay does not begin again if its removal fails after %i writes', async (writes) => {
+    const eventLog = await openLog(folder);
+    let left = Number.POSITIVE_INFINITY;
+    const registry = await openLogRegistry({
+      eventLog: {
+        ...eventLog,
+        async openTable(name) {
+          const table = await eventLog.openTable(name);
+          const put: typeof table.put = (key, value) =>
+            left-- > 0
+              ? table.put(key, value)
+              : Promise.reject(new DependencyError('event_log_unavailable', 'of the test'));
+          return { ...table, put };
+        },
+      },
+      clock: Date.now,
+      randomSalt,
+    });
+    const replayId = 'r';
+    await registry.putReplayRequest({ replayId, from: 'enriched', startedAt: 1 });
+    await registry.putReplayState({ replayId, phase: 'drop', starts: [], recordsCopied: 0, recordsToCopy: 0 });
+    await registry.putReplayWish({ replayId, wish: 'drop', askedAt: 2 });
+    left = writes;
+    await expect(registry.removeReplay(replayId)).rejects.toThrow('of the test');
+    const replay = registry.replay();
+    expect(replay === undefined || replay.state?.phase === 'drop').toBe(true);
+    left = 3;
+    await registry.removeReplay(replayId);
+    expect([...(await eventLog.openTable(TABLE_REGISTRY)).entries().keys()]).toEqual([]);
     await eventLog.close();
   });
 
