@@ -37,6 +37,7 @@ interface NewReplay {
 /** The default for the number of changed values that a diff shows for each column. */
 const DIFF_VALUES = 20;
 const NOT_YET = 'the shadow tables do not have all records yet: see weir replay status';
+const UNDONE = 'the swap was undone: weir replay drop removes the shadow tables, then you can start another replay';
 const EXCHANGED =
   'the tables were exchanged already: weir replay drop removes the shadow tables, then you can start another replay';
 const SWAPPING = 'the tables are being exchanged: wait until that is done (weir replay status)';
@@ -99,7 +100,8 @@ export function swapReplay(deps: AdminDeps): Promise<Reply> {
 
 /** Says why the shadow tables of a replay that is not in the phase `follow` cannot be compared or exchanged. */
 function whyNotComplete({ state }: Replay): string {
-  if (state?.phase === 'swapped' || state?.phase === 'undone') return EXCHANGED;
+  if (state?.phase === 'undone') return UNDONE;
+  if (state?.phase === 'swapped') return EXCHANGED;
   return state?.phase === 'swap' ? SWAPPING : NOT_YET;
 }
 
