@@ -1,9 +1,10 @@
 import { mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { DependencyError } from '@weir/domain/errors';
+import { DependencyError, messageOf } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { RESTORE_PART } from '@weir/runtime/data-folder';
 import { createFolder } from '@weir/runtime/disk/create-folder';
+import { isDiskFull } from '@weir/runtime/disk/is-disk-full';
 import { syncFolder } from '@weir/runtime/disk/sync-folder';
 import { readChunks } from './chunk-repository.ts';
 import { listSnapshots, readSnapshot, type Snapshot, type SnapshotItem } from './snapshot.ts';
@@ -26,14 +27,33 @@ export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot
  * Writes a backup into an empty folder. All files are first written into the folder `restore.part` in it. Then `finish` must delete the writer's
  * commits in `restore.part`, because they are newer than the tables. Then all files are moved out of `restore.part`. Weir does not start on a folder
  * with `restore.part` (data-folder.ts), so it never uses an incomplete restore.
- * Throws if the folder is not empty. Throws `object_store_damaged` if the backup is damaged; if there is no backup, before anything is written.
+ * Throws `data_folder_unusable` if the folder is not empty, or its disk is full. Throws `object_store_damaged` if the backup is damaged; if there is no
+ * backup, before anything is written.
  */
-export async function restoreBackup<T>(
-  options: ReadBackupOptions & {
-    readonly into: string;
-    readonly finish: (folder: string, snapshot: Snapshot) => Promise<T>;
-  },
-): Promise<{ readonly snapshot: Snapshot; readonly finished: T }> {
+export async function restoreBackup<T>(options: RestoreOptions<T>): Promise<Restored<T>> {
+  try {
+    return await restore(options);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    throw new DependencyError(
+      'data_folder_unusable',
+      `${messageOf(error)}: the disk of ${options.into} is full. The backup is unchanged: free some space, delete the content of this folder, and run the command again`,
+      { cause: error },
+    );
+  }
+}
+
+interface RestoreOptions<T> extends ReadBackupOptions {
+  readonly into: string;
+  readonly finish: (folder: string, snapshot: Snapshot) => Promise<T>;
+}
+
+interface Restored<T> {
+  readonly snapshot: Snapshot;
+  readonly finished: T;
+}
+
+async function restore<T>(options: RestoreOptions<T>): Promise<Restored<T>> {
   const { into } = options;
   const snapshot = await findSnapshot(options);
   // Only the owner can enter a data folder (data-folder.ts), because its files contain data of visitors.

@@ -232,6 +232,17 @@ test('a backup that fails leaves no snapshot, and the frozen tables are released
   expect(readdirSync(root)).not.toContain('frozen');
 });
 
+test('a restore onto a full disk names the folder and says what to do', async () => {
+  await create();
+  const into = join(root, 'full');
+  const full = () =>
+    Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+  await expect(restoreBackup({ objects, id: undefined, into, ...ignored, finish: full })).rejects.toMatchObject({
+    code: 'data_folder_unusable',
+    message: `ENOSPC: no space left on device, write: the disk of ${into} is full. The backup is unchanged: free some space, delete the content of this folder, and run the command again`,
+  });
+});
+
 test('a chunk that is lost is stored again by the next backup', async () => {
   await create();
   const [, part] = (await readSnapshot(objects, (await listSnapshots(objects))[0] as string)).items.slice(2);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { readErasedList, writeErasedList } from '@weir/backup/erased-list';
+import { DependencyError } from '@weir/domain/errors';
 import { createLogger } from '@weir/runtime/logger';
 import { createBackupMetrics } from '@weir/runtime/metrics/backup-metrics';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
@@ -81,6 +82,55 @@ test.each([
     await backups.close();
   }
 });
+
+const FULL = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+
+test.each([
+  [
+    'the data folder',
+    FULL,
+    `ENOSPC: no space left on device, write: the disk of the data folder ${folder} is full, free some space`,
+  ],
+  [
+    'the place of the backup',
+    new DependencyError('object_store_unavailable', 'cannot store x in /mnt: ENOSPC: free disk space', {
+      isFull: true,
+    }),
+    'cannot store x in /mnt: ENOSPC: free disk space',
+  ],
+  [
+    'the copy of the event log',
+    new Error('No space left on device'),
+    `No space left on device: the disk of the data folder ${folder} is full, free some space`,
+  ],
+])(
+  'a full disk (%s): the message of the backup names the folder, and says that nothing is lost',
+  async (_, error, said) => {
+    const backups = runBackups({
+      source: {
+        logId: 'log',
+        dataDir: folder,
+        freezeTables: () => Promise.reject(error),
+        copyLog: () => Promise.resolve(),
+      },
+      erased: () => ({ version: 1, at: 0, tombstones: [] }),
+      openStore: (url) => openObjectStore({ url, s3: { endpoint: undefined, region: 'us-east-1', pathStyle: false } }),
+      schedule: { to: undefined, everyMs: undefined, keep: undefined },
+      clock: () => START,
+      logger: createLogger('silent'),
+      metrics: createBackupMetrics(createMetrics()),
+    });
+    try {
+      backups.start({ to: `file://${join(folder, 'full')}`, keep: undefined });
+      await eventually('the end of the attempt', () => backups.current()?.state === 'failed');
+      expect(backups.current()?.error).toBe(
+        `${said}. No record and no earlier backup is lost. weir backup list shows only complete backups, and the next backup uses the chunks that this one has stored`,
+      );
+    } finally {
+      await backups.close();
+    }
+  },
+);
 
 test('after a failure while the clock was ahead, the next attempt does not wait until the clock reaches that time again', () => {
   const to = 'file:///place';

@@ -2,9 +2,10 @@ import { type BackupProgress, type BackupSource, createBackup } from '@weir/back
 import { type ErasedList, writeErasedList } from '@weir/backup/erased-list';
 import { listSnapshots, timeOfSnapshot } from '@weir/backup/snapshot';
 import type { BackupControl, BackupRequest, BackupView } from '@weir/control/backups/backup-control';
-import { messageOf } from '@weir/domain/errors';
+import { isDependencyError, messageOf } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { Config } from '@weir/runtime/config/config';
+import { isDiskFull } from '@weir/runtime/disk/is-disk-full';
 import type { Logger } from '@weir/runtime/logger';
 import type { BackupMetrics } from '@weir/runtime/metrics/backup-metrics';
 import { createBackupSchedule } from './backup-schedule.ts';
@@ -96,7 +97,7 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
   }
 
   function failed(to: string, error: unknown): void {
-    ended({ state: 'failed', error: messageOf(error) });
+    ended({ state: 'failed', error: reasonOf(error, deps.source.dataDir) });
     if (stop.signal.aborted) return;
     schedule.failed(to, clock());
     logger.error(
@@ -186,6 +187,17 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
     },
   };
 }
+
+/** The message of a failed backup. After a full disk, it also says which folder is full, and what the failure means. */
+function reasonOf(error: unknown, dataDir: string): string {
+  if (!isDiskFull(error)) return messageOf(error);
+  // A `DependencyError` names the place. All other files that a backup writes are in the data folder.
+  const where = isDependencyError(error) ? '' : `: the disk of the data folder ${dataDir} is full, free some space`;
+  return `${messageOf(error)}${where}. ${AFTER_FULL_DISK}`;
+}
+
+const AFTER_FULL_DISK =
+  'No record and no earlier backup is lost. weir backup list shows only complete backups, and the next backup uses the chunks that this one has stored';
 
 /** The fields of a `BackupView` that describe one backup. The other fields describe the schedule. */
 type RunView = Omit<BackupView, 'failed_attempts' | 'next_attempt_at'>;
