@@ -71,6 +71,14 @@ describeOwnProcess('the first npm start with an empty data folder', () => {
     expect(output).toContain(JSON.stringify(ACCEPTED));
   });
 
+  test('prints a command that shows the row of the event', async () => {
+    const command = /^ +(.*npm run -s weir -- sql .*)$/m.exec(firstOutput)?.[1] ?? '';
+    await eventually('the row', () => {
+      const shell = { cwd: PROJECT_ROOT, env: bareEnv({}), encoding: 'utf8' } as const;
+      return execFileSync('bash', ['-c', command], shell).includes('signup');
+    });
+  });
+
   test('a second start creates nothing and prints no token', async () => {
     await weir.terminate();
     await weir.restart();

@@ -6,6 +6,7 @@ import { listSnapshots, type Snapshot, timeOfSnapshot } from '@weir/backup/snaps
 import { isDependencyError } from '@weir/domain/errors';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { pauseUnlessAborted } from '@weir/runtime/abortable';
+import { shellWord } from '@weir/runtime/config/shell-word';
 import type { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
@@ -163,7 +164,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       const until = lists.length === 0 ? null : new Date(Math.max(...lists.map(({ at }) => at))).toISOString();
       print(io, json, { ...summary(snapshot), folder: into, erasures_again: again, erasures_until: until }, () =>
         [
-          `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${into} npm start`,
+          `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${shellWord(into)} npm start`,
           `${again} erasures that the backup does not have are carried out at the start, before Weir serves anything.`,
           'If Weir has an archive, the archiver stops until its segments that are newer than the backup are moved away: see docs/operations.md, "The archive after a restore".',
           'Sites, API keys and viewers are as they were at the time of the backup: revoke or remove again what was revoked or removed after it.',

@@ -198,6 +198,7 @@ async function start(
       hasDashboard: roles.includes('control'),
       demoKey,
       newAdminToken: isNewToken ? admin?.token : undefined,
+      tokenFolder: config.adminToken === undefined ? config.dataDir : undefined,
     }),
   );
   startupBanner.done();
