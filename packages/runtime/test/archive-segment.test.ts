@@ -87,6 +87,14 @@ test('reading a truncated, damaged or missing object fails', async () => {
   }
 });
 
+test('the message about a damaged segment says what to do, and what the archive lacks without it', async () => {
+  await expect(read(undefined)).rejects.toThrow(
+    "the archive's segment events.raw/log-1/0003/0000000000000040-0000000000002541.jsonl.gz does not exist. " +
+      'Put a good copy of this object in its place, and check it with weir archive verify. ' +
+      'Without a copy, move the object away: the archive then lacks the offsets 40 to 2541, but the rows in the tables stay',
+  );
+});
+
 test('a segment name contains the range, and other names are not parsed', () => {
   expect(segmentName(RANGE)).toBe('events.raw/log-1/0003/0000000000000040-0000000000002541.jsonl.gz');
   expect(parseSegmentName(segmentName(RANGE))).toEqual(RANGE);

@@ -20,7 +20,9 @@ const RECORDS_PER_BATCH = 1_000;
 export async function* readSegment(store: ObjectStore, range: SegmentRange): AsyncIterable<readonly StoredRecord[]> {
   const name = segmentName(range);
   const damaged = (reason: string, cause?: unknown): DependencyError =>
-    new DependencyError('object_store_damaged', `the archive's segment ${name} ${reason}`, { cause });
+    new DependencyError('object_store_damaged', `the archive's segment ${name} ${reason}. ${repairOf(range)}`, {
+      cause,
+    });
   const source = await store.get(name);
   if (source === undefined) throw damaged('does not exist');
 
@@ -35,7 +37,7 @@ export async function* readSegment(store: ObjectStore, range: SegmentRange): Asy
       const parsed = JSON.parse(line.toString()) as SegmentHeader | SegmentLine | SegmentTrailer;
       if (header === undefined) {
         header = parsed as SegmentHeader;
-        if (header.weirSegment !== SEGMENT_VERSION) throw damaged(`has version ${header.weirSegment}`);
+        if (header.weirSegment !== SEGMENT_VERSION) throw otherVersion(name, header.weirSegment);
         if (segmentName(header) !== name) throw damaged(`names another range: ${segmentName(header)}`);
       } else if ('offset' in parsed) {
         if (parsed.offset !== next) throw damaged(`has offset ${parsed.offset} where ${next} must be`);
@@ -62,6 +64,18 @@ export async function* readSegment(store: ObjectStore, range: SegmentRange): Asy
 /** Reads the whole segment and throws the same errors as `readSegment`. */
 export async function verifySegment(store: ObjectStore, range: SegmentRange): Promise<void> {
   for await (const batch of readSegment(store, range)) void batch;
+}
+
+/** What to do about a damaged segment, and what the archive lacks without it. */
+function repairOf({ from, to }: SegmentRange): string {
+  return `Put a good copy of this object in its place, and check it with weir archive verify. Without a copy, move the object away: the archive then lacks the offsets ${from} to ${to}, but the rows in the tables stay`;
+}
+
+function otherVersion(name: string, version: number): DependencyError {
+  return new DependencyError(
+    'object_store_damaged',
+    `the archive's segment ${name} has version ${version}, not ${SEGMENT_VERSION}: use the version of Weir that stored it`,
+  );
 }
 
 function recordOf({ offset, appendedAt, headers, value, base64 }: SegmentLine): StoredRecord {
