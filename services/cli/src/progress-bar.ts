@@ -14,6 +14,7 @@ export interface Progress {
 }
 
 const PLAIN_EVERY_MS = 2000;
+const WAITING_EVERY_MS = 1000;
 
 /** `unit`: the name of the things that are counted, in the plural. `total` and `done` are the numbers at the beginning. */
 export function createProgress(io: CliIo, unit: string, total: number, done: number): Progress {
@@ -37,6 +38,25 @@ export function createLaterProgress(io: CliIo, unit: string, first?: number): Pr
     },
     stop: () => begun?.stop(),
   };
+}
+
+/**
+ * Shows on a terminal for how long the command has been waiting for `work`, whose progress is not known. Otherwise shows nothing, because cron sends
+ * each output by mail.
+ */
+export async function showWaiting<T>({ stderr, clock }: CliIo, what: string, work: Promise<T>): Promise<T> {
+  if (stderr.isTTY !== true) return work;
+  const begun = clock();
+  const timer = setInterval(
+    () => stderr.write(`\r${what}: ${Math.round((clock() - begun) / 1000)} s`),
+    WAITING_EVERY_MS,
+  );
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    stderr.write('\r\u001b[K');
+  }
 }
 
 function bar(io: CliIo, unit: string, total: number, startedAt: number): Progress {

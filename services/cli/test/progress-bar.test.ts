@@ -1,8 +1,9 @@
+import { EventEmitter, once } from 'node:events';
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import type { CliIo } from '@weir/cli/cli-io';
 import { createExportProgress } from '@weir/cli/export/export-progress';
-import { createProgress } from '@weir/cli/progress-bar';
+import { createProgress, showWaiting } from '@weir/cli/progress-bar';
 
 /** The sequences that hide the cursor and switch off line wrapping. */
 const HIDES_CURSOR = '\u001b[?25l';
@@ -46,4 +47,27 @@ test('the lines show no rate below 0 after an undo, and "done" only if there was
     '4 of 10 records, 2 records/s, 0:03 left',
     '10 of 10 records, 3 records/s, done',
   ]);
+});
+
+test('without a known progress, a terminal shows the time of waiting until the work ends', async () => {
+  let written = '';
+  let times = 0;
+  const shown = new EventEmitter();
+  const write = (text: string) => {
+    written += text;
+    shown.emit('text');
+  };
+  const io = { stderr: { write, isTTY: true }, clock: () => 5_000 * times++ } as unknown as CliIo;
+  expect(
+    await showWaiting(
+      io,
+      'Weir compares records',
+      once(shown, 'text').then(() => 7),
+    ),
+  ).toBe(7);
+  expect(written).toBe('\rWeir compares records: 5 s\r\u001b[K');
+  const silent = { stderr: {}, clock: Date.now } as unknown as CliIo;
+  await expect(showWaiting(silent, 'Weir compares records', Promise.reject(new Error('refused')))).rejects.toThrow(
+    'refused',
+  );
 });

@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import { cli } from './cli-harness.ts';
+import { cli, terminal } from './cli-harness.ts';
 import { useControl } from './use-control.ts';
 
 const { weir, env } = useControl();
@@ -241,7 +241,12 @@ test('sql, status, audit', async () => {
   const status = await run('status');
   expect(status.out).toMatch(/events\.raw +weir-enricher +0/);
   const audit = await run('audit');
-  expect([audit.exitCode, audit.out]).toEqual([0, expect.stringContaining('OK: every record')]);
+  expect([audit.exitCode, audit.out, audit.err]).toEqual([0, expect.stringContaining('OK: every record'), '']);
+  // On a terminal, the line with the time of waiting is removed at the end.
+  for (const options of [[], ['--reports']]) {
+    const shown = await cli(['audit', ...options], { env, stdin: terminal('') });
+    expect([shown.exitCode, shown.err.endsWith('\r\u001b[K')]).toEqual([0, true]);
+  }
 });
 
 describe('exit codes', () => {

@@ -3,6 +3,7 @@ import { LONG_CALL_TIMEOUT_MS } from '../admin-client.ts';
 import { type CommandContext, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
+import { showWaiting } from '../progress-bar.ts';
 
 interface AuditView {
   readonly balanced: boolean;
@@ -61,14 +62,12 @@ interface AuditOptions {
 }
 
 export function addAuditCommand(program: Command, { io, client, exitWith }: CommandContext): void {
+  const ask = <T>(path: string, what: string): Promise<T> =>
+    showWaiting(io, `Weir compares ${what}`, client().call<T>('GET', path, undefined, LONG_CALL_TIMEOUT_MS));
+
   async function auditReports({ site, days, json }: AuditOptions): Promise<void> {
     const sent = Object.entries({ site, days }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const audit = await client().call<ReportsView>(
-      'GET',
-      `/audit/reports?${new URLSearchParams(sent)}`,
-      undefined,
-      LONG_CALL_TIMEOUT_MS,
-    );
+    const audit = await ask<ReportsView>(`/audit/reports?${new URLSearchParams(sent)}`, 'reports');
     print(io, json, audit, humanReports);
     if (!audit.agree) exitWith(EXIT.unbalanced);
   }
@@ -97,7 +96,7 @@ export function addAuditCommand(program: Command, { io, client, exitWith }: Comm
     if (reports) return auditReports(options);
     if (site !== undefined || days !== undefined) throw new CliError('--site and --days need --reports', EXIT.usage);
     const query = since === undefined ? '' : `?${new URLSearchParams({ since })}`;
-    const audit = await client().call<AuditView>('GET', `/audit${query}`, undefined, LONG_CALL_TIMEOUT_MS);
+    const audit = await ask<AuditView>(`/audit${query}`, 'records');
     print(io, json, audit, (view) => humanAudit(view, since !== undefined));
     if (!audit.balanced) exitWith(EXIT.unbalanced);
   });

@@ -4,7 +4,7 @@ import type { CliIo } from '../cli-io.ts';
 import { sitePath } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { patientCall } from '../patient-call.ts';
-import { createProgress, type Progress } from '../progress-bar.ts';
+import { createLaterProgress, createProgress, type Progress } from '../progress-bar.ts';
 import { chunkLines, type LineChunk, newLineCounts } from './chunk-lines.ts';
 import { chunkRows, dumpRows, dumpTimezone, type RowChunk } from './chunk-rows.ts';
 import { createSendChunk } from './create-send-chunk.ts';
@@ -13,7 +13,7 @@ import { firstOfBadLines } from './first-of-bad-lines.ts';
 import type { LogFile } from './open-log-file.ts';
 import { readLines } from './read-lines.ts';
 import { readLogBytes, throwIfInterrupted } from './read-log-bytes.ts';
-import { scanLog } from './scan-log.ts';
+import { type LogScan, scanLog } from './scan-log.ts';
 
 export interface ImportSummary {
   readonly site_id: string;
@@ -49,13 +49,14 @@ interface LedgerView {
 }
 
 const BAD_LINES_SHOWN = 10;
+const MB = 1_000_000;
 
 /** Imports an access log or a dump into a site. Continues after the last line of the same file that an earlier run imported or skipped. */
 export async function importFile(io: CliIo, client: AdminClient, options: ImportFileOptions): Promise<ImportSummary> {
   const { log, siteId, interrupted } = options;
   const begun = io.clock();
   const site = await client.call<{ domain: string; timezone: string }>('GET', sitePath(siteId));
-  const scan = await scanLog(readLogBytes(log, interrupted));
+  const scan = await scanWithProgress(io, log, interrupted);
   const { digest } = scan;
   const format = await formatOf(io, options, site.timezone);
   // Weir imports the same file only once. So a file that cannot be read in this format must not count as imported.
@@ -141,6 +142,17 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
     seconds: (io.clock() - begun) / 1000,
     queryable,
   };
+}
+
+async function scanWithProgress(io: CliIo, log: LogFile, interrupted: AbortSignal): Promise<LogScan> {
+  const { size } = await log.handle.stat();
+  const progress = createLaterProgress(io, 'MB', 0);
+  const onRead = (bytes: number): void => progress.update(Math.ceil(bytes / MB), Math.ceil(size / MB));
+  try {
+    return await scanLog(readLogBytes(log, interrupted, onRead));
+  } finally {
+    progress.stop();
+  }
 }
 
 /** Returns the requested or detected format. If it is undefined, each line is read in the format that it matches. */

@@ -16,11 +16,16 @@ const UNREAD = [
 
 /**
  * Yields the decompressed bytes of a log. The compression (none, gzip or zstd) is detected from the first bytes. bzip2, xz and zip are
- * refused with an error that names them. Throws `CliError` if the file cannot be read, or when `interrupted` has aborted.
+ * refused with an error that names them. Throws `CliError` if the file cannot be read, or when `interrupted` has aborted. `onRead` receives the
+ * number of bytes of the file that are read.
  */
-export async function* readLogBytes(log: LogFile, interrupted?: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* readLogBytes(
+  log: LogFile,
+  interrupted?: AbortSignal,
+  onRead: (bytes: number) => void = () => undefined,
+): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of uncompressed(log)) {
+    for await (const chunk of uncompressed(log, onRead)) {
       throwIfInterrupted(interrupted);
       yield chunk;
     }
@@ -36,14 +41,14 @@ export function throwIfInterrupted(interrupted: AbortSignal | undefined): void {
   }
 }
 
-async function* uncompressed(log: LogFile): AsyncGenerator<Uint8Array> {
+async function* uncompressed(log: LogFile, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const magic = await firstBytes(log);
   const unread = UNREAD.find(({ bytes }) => bytes.test(magic));
   if (unread !== undefined) {
     const { packing, unpack } = unread;
     throw new Error(`${packing} is not supported; decompress it into a pipe: ${unpack} | weir import - --site SITE`);
   }
-  const stored = Readable.from(storedBytes(log));
+  const stored = Readable.from(storedBytes(log, onRead));
   const decipher = log.decrypt?.();
   if (decipher !== undefined) stored.on('error', (error) => decipher.destroy(error));
   const file = decipher === undefined ? stored : stored.pipe(decipher);
@@ -67,12 +72,13 @@ async function firstBytes({ handle, decrypt }: LogFile): Promise<string> {
 }
 
 /** Yields all bytes of the file. A stream made from `handle` is not used, because it would close the handle. */
-async function* storedBytes({ handle }: LogFile): AsyncGenerator<Buffer> {
+async function* storedBytes({ handle }: LogFile, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
   for (let position = 0; ; ) {
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
     position += bytesRead;
+    onRead(position);
   }
 }
 
