@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { version } from '../../../package.json';
 import { addArchiveCommands } from './archive/archive-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CommandContext, createContext } from './command-context.ts';
@@ -53,6 +54,7 @@ export function createProgram(context: CommandContext): Command {
   const { io } = context;
   const program = new Command('weir')
     .description('command-line tools for a running Weir; they use its admin API')
+    .version(version, '-V, --version', 'print the version of the command')
     .addHelpText('after', HELP)
     .exitOverride()
     .configureOutput({
