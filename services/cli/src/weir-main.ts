@@ -8,6 +8,9 @@ import { runCli } from './run-cli.ts';
 
 const STDOUT_FD = 1;
 
+// On Node 20, the AWS SDK would print a notice about its future versions. It does not concern users, because Weir has a fixed version of the SDK.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+
 // Writing to a closed terminal or pipe fails. Without this listener, the error would end the process before a command has removed its
 // temporary files.
 process.stderr.on('error', () => undefined);

@@ -96,6 +96,13 @@ test('verify of a place without segments is an error', async () => {
   });
 });
 
+test('a command that uses S3 prints no notice of the AWS SDK about the version of Node', async () => {
+  const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+  const env = { S3_ENDPOINT: 'http://127.0.0.1:1', S3_PATH_STYLE: 'true', ...credentials };
+  const { code, stderr } = await runProgram('weir.js', ['archive', 'list', 's3://archive/weir'], env);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^weir: cannot list .*ECONNREFUSED.*\n$/)]);
+});
+
 test('a place that is no URL of an object store is refused', async () => {
   expect(await run('list', 's3://UPPER')).toMatchObject({
     code: 2,
