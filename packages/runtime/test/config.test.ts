@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, loadConfig } from '../src/config/config.ts';
@@ -134,6 +134,25 @@ describe('GEOIP_DATABASE', () => {
       const problems = problemsOf({ GEOIP_DATABASE: file, PORT: 'eighty' });
       expect(problems).toHaveLength(2);
       expect(problems).toContainEqual(expect.stringContaining(`GEOIP_DATABASE: ${file} is not an MMDB file`));
+    }
+  });
+
+  test('a folder needs MMDB files, and no file *.mmdb may be of another kind', () => {
+    const empty = mkdtempSync(join(folder, 'empty-'));
+    writeFileSync(join(empty, 'README.txt'), '');
+    const wrong = mkdtempSync(join(folder, 'wrong-'));
+    writeFileSync(join(wrong, 'a.mmdb'), marker);
+    writeFileSync(join(wrong, 'b.mmdb'), 'text');
+    const unreadable = mkdtempSync(join(folder, 'unreadable-'));
+    mkdirSync(join(unreadable, 'c.mmdb'));
+    for (const [path, said] of [
+      [empty, `the folder ${empty} has no file *.mmdb: set it to an MMDB file, or to a folder of MMDB files`],
+      [wrong, `${wrong}/b.mmdb is not an MMDB file: set it to an MMDB file, or to a folder of MMDB files`],
+      [unreadable, `${unreadable} cannot be read (EISDIR)`],
+    ] as const) {
+      const problems = problemsOf({ GEOIP_DATABASE: path, PORT: 'eighty' });
+      expect(problems).toHaveLength(2);
+      expect(problems).toContain(`GEOIP_DATABASE: ${said}`);
     }
   });
 
