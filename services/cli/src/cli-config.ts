@@ -36,12 +36,27 @@ function serverUrl(env: CliEnvironment): string {
   return url;
 }
 
-function adminToken(env: CliEnvironment): Pick<CliConfig, 'adminToken' | 'tokenFrom'> {
+type Token = Pick<CliConfig, 'adminToken' | 'tokenFrom'>;
+
+function adminToken(env: CliEnvironment): Token {
   const configured = env.WEIR_ADMIN_TOKEN?.trim();
-  if (configured) return { adminToken: configured, tokenFrom: 'WEIR_ADMIN_TOKEN' };
+  if (configured) return checked({ adminToken: configured, tokenFrom: 'WEIR_ADMIN_TOKEN' });
   const file = adminTokenFile(resolve(env.WEIR_DATA_DIR?.trim() || './data'));
+  return checked({ adminToken: readToken(file), tokenFrom: file });
+}
+
+/** A token with other characters cannot be sent: a header of HTTP cannot have them. */
+function checked(token: Token): Token {
+  if (/^[\x21-\x7e]+$/.test(token.adminToken)) return token;
+  throw new CliError(
+    `the text in ${token.tokenFrom} is no admin token, because a token has only visible ASCII characters: set WEIR_ADMIN_TOKEN to the token of this Weir`,
+    EXIT.usage,
+  );
+}
+
+function readToken(file: string): string {
   try {
-    return { adminToken: readFileSync(file, 'utf8').trim(), tokenFrom: file };
+    return readFileSync(file, 'utf8').trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new CliError(

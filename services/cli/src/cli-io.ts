@@ -6,7 +6,7 @@ import type { CliEnvironment } from './cli-config.ts';
 export interface CliIo {
   readonly env: CliEnvironment;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable;
+  readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly clock: () => number;
   /**

@@ -36,9 +36,17 @@ export function siteOption(): Option {
   return new Option('-s, --site <site_id>', 'the site').makeOptionMandatory();
 }
 
+/** A path of the admin API. Throws `CliError` if a part is empty: the path would then be that of another resource, such as a list. */
+export function apiPath(...parts: readonly string[]): string {
+  if (parts.includes('')) {
+    throw new CliError('an ID in the command is empty: check the variable that it comes from', EXIT.usage);
+  }
+  return `/${parts.map(encodeURIComponent).join('/')}`;
+}
+
 /** The path of a site's resource in the admin API. */
 export function sitePath(siteId: string, ...rest: readonly string[]): string {
-  return `/sites/${[siteId, ...rest].map(encodeURIComponent).join('/')}`;
+  return apiPath('sites', siteId, ...rest);
 }
 
 /** The option with which a command does not ask (`confirmRemoval`). */

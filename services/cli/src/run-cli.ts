@@ -56,6 +56,7 @@ export function createProgram(context: CommandContext): Command {
     .description('command-line tools for a running Weir; they use its admin API')
     .version(version, '-V, --version', 'print the version of the command')
     .addHelpText('after', HELP)
+    .showHelpAfterError('The option --help shows the arguments, the options and examples.')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),

@@ -9,6 +9,10 @@ test('an estimated number of visitors has ≈ before it, and an exact one does n
   expect(metricCells({ visitors: estimate, ...metrics })).toEqual(['≈5241893', ...cells]);
 });
 
+test('an empty value is sent, because Weir refuses it', () => {
+  expect(reportQuery({ period: '', filter: [] }, { limit: '', order: undefined })).toBe('period=&limit=');
+});
+
 test('--exact asks for exact=1', () => {
   expect(reportQuery({ period: '12mo', filter: [], exact: true }, {})).toBe('period=12mo&exact=1');
   expect(reportQuery({ period: '12mo', filter: [] }, {})).toBe('period=12mo');

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
+import { apiPath, type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { fields, print, table } from '../output.ts';
 import { patientCall } from '../patient-call.ts';
@@ -83,7 +83,7 @@ export function addDeadLetterCommands(program: Command, context: CommandContext)
       .description('print a dead letter with its payload, and whether it can be redriven'),
     'weir dead-letters show 8d3e1f0a.0.1204',
   ).action(async (letterId: string, { json }: { json?: boolean }) => {
-    const letter = await client().call<ShownLetter>('GET', `/dead-letters/${encodeURIComponent(letterId)}`);
+    const letter = await client().call<ShownLetter>('GET', apiPath('dead-letters', letterId));
     print(io, json, letter, humanLetter);
   });
 

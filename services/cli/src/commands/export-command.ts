@@ -1,6 +1,7 @@
 import { EXPORT_FORMATS, EXPORT_KINDS } from '@weir/domain/dump/export-kinds';
 import { Argument, type Command, Option } from 'commander';
 import { type CommandContext, siteOption, sitePath } from '../command-context.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
 import { type ExportSummary, exportFile } from '../export/export-file.ts';
 import { megabytes } from '../export/export-progress.ts';
 
@@ -53,6 +54,13 @@ export function addExportCommand(program: Command, { io, client }: CommandContex
     .option('--to <file>', 'a file or s3://bucket/name; default: standard output')
     .addHelpText('after', NOTES)
     .action(async (kind: string, { site, to, format = formatOf(to), ...options }: ExportOptions) => {
+      if (to === '') throw new CliError('--to must be a file or s3://bucket/name, not ""', EXIT.usage);
+      if (to === undefined && format === 'parquet' && io.stdout.isTTY) {
+        throw new CliError(
+          'a terminal cannot show parquet: name a file with --to <file>, or choose another --format',
+          EXIT.usage,
+        );
+      }
       const admin = client();
       const path = `${sitePath(site, 'export', kind)}?${exportQuery({ ...options, format })}`;
       const summary = await exportFile(io, admin, { path, to, interrupted: io.interruption() });
@@ -67,7 +75,11 @@ function formatOf(name = ''): string {
 type Asked = Pick<ExportOptions, 'since' | 'until' | 'filter'> & { readonly format: string };
 
 function exportQuery({ since, until, format, filter }: Asked): string {
-  const query = new URLSearchParams({ format, ...(since && { since }), ...(until && { until }) });
+  const query = new URLSearchParams({
+    format,
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  });
   for (const text of filter) query.append('filter', text);
   return query.toString();
 }

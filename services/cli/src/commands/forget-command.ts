@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { AdminClient } from '../admin-client.ts';
 import type { CliIo } from '../cli-io.ts';
 import {
+  apiPath,
   type CommandContext,
   confirmRemoval,
   siteOption,
@@ -127,7 +128,7 @@ function textOf(file: string): string {
 /** Resolves when the erasure is done. */
 async function follow(io: CliIo, admin: AdminClient, erasureId: string): Promise<ErasureView> {
   const interrupted = io.interruption();
-  const path = `/erasures/${encodeURIComponent(erasureId)}`;
+  const path = apiPath('erasures', erasureId);
   let shown = '';
   const say = (state: string): void => {
     if (state !== shown) io.stderr.write(`${erasureId}: ${state}\n`);

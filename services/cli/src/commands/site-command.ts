@@ -69,7 +69,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .option('--keep-rollups <time>', 'the same for sessions; not shorter than events', readKeep)
     .action(async (domain: string, options: SiteOptions) => {
       const { id, name = domain } = options;
-      const body = { ...changeOf(options), name, domain, ...(id && { site_id: id }) };
+      const body = { ...changeOf(options), name, domain, ...(id !== undefined && { site_id: id }) };
       print(io, options.json, await client().call<SiteView>('POST', '/sites', body), show);
     });
 

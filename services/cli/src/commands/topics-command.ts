@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { type CommandContext, groupOf, withExamples } from '../command-context.ts';
+import { apiPath, type CommandContext, groupOf, withExamples } from '../command-context.ts';
 import { print, table } from '../output.ts';
 import { patientCall } from '../patient-call.ts';
 import { readWholeNumber } from '../read-whole-number.ts';
@@ -113,7 +113,7 @@ async function tail({ io, client }: CommandContext, topic: string, options: Tail
   const { site, since, follow = false } = options;
   const max = options.limit ?? (since === undefined && !follow ? LIMIT_DEFAULT : Number.POSITIVE_INFINITY);
   const admin = client();
-  const path = `/topics/${encodeURIComponent(topic)}/records`;
+  const path = apiPath('topics', topic, 'records');
   const ask = (limit: number, from: Readonly<Record<string, string>>) => {
     const query = {
       ...(site !== undefined && { site }),

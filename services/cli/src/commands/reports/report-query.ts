@@ -76,7 +76,9 @@ export function reportQuery(
   const flags = { bots: bots && 'include', explain: explain && '1', exact: exact && '1' };
   const given = { period, from, to, timezone, compare, ...flags, ...own };
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(given)) if (value) query.append(name, value);
+  // Weir refuses an empty value, which is usually a variable that is not set. Without it, the report would have another period or order.
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined && value !== false) query.append(name, value);
   for (const text of filter) query.append('filter', text);
   return query.toString();
 }
