@@ -10,6 +10,10 @@ test('start follows the replay, a second start is refused; diff, swap, undo and 
   expect((await run('start', '--from', 'enriched', '--dry-run')).out).toMatch(
     /records to replay +0\nrecords to copy +0\n/,
   );
+  // While Weir counts, Ctrl-C ends the command at once.
+  const interruption = jest.fn();
+  await cli(['replay', 'start', '--from', 'enriched', '--dry-run'], { env, interruption });
+  expect(interruption).not.toHaveBeenCalled();
   expect((await run('status')).err).toBe('weir: there is no replay: start one (weir replay start)\n');
   const started = await run('start', '--from', 'enriched', '--rate', '1000', '--json');
   expect([started.exitCode, started.json]).toMatchObject([0, { phase: 'follow', records_per_second_max: 1000 }]);

@@ -100,7 +100,6 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
     )
     .option('--dry-run', 'only count the records; start nothing')
     .action(async ({ json, from, since, until, site, rate, dryRun }: StartOptions) => {
-      const interrupted = io.interruption();
       const body = { from, since, until, site_id: site, records_per_second_max: rate, dry_run: dryRun };
       if (dryRun) {
         print(
@@ -117,6 +116,7 @@ export function addReplayCommands(program: Command, { io, client, exitWith }: Co
         );
         return;
       }
+      const interrupted = io.interruption();
       const started = await client().call<ReplayView>('POST', '/replays', body, LONG_CALL_TIMEOUT_MS);
       const followed = await follow(started, interrupted, ({ phase }) => COMPLETE_IN.includes(phase));
       if (followed !== undefined) print(io, json, followed, humanReplay);
