@@ -145,10 +145,11 @@ describe('GEOIP_DATABASE', () => {
     writeFileSync(join(wrong, 'b.mmdb'), 'text');
     const unreadable = mkdtempSync(join(folder, 'unreadable-'));
     mkdirSync(join(unreadable, 'c.mmdb'));
+    const advice = 'set it to an MMDB file, or to a folder of MMDB files';
     for (const [path, said] of [
-      [empty, `the folder ${empty} has no file *.mmdb: set it to an MMDB file, or to a folder of MMDB files`],
-      [wrong, `${wrong}/b.mmdb is not an MMDB file: set it to an MMDB file, or to a folder of MMDB files`],
-      [unreadable, `${unreadable} cannot be read (EISDIR)`],
+      [empty, `the folder ${empty} has no file *.mmdb: ${advice}`],
+      [wrong, `${wrong}/b.mmdb is not an MMDB file: ${advice}`],
+      [unreadable, `${unreadable} cannot be read (EISDIR): ${advice} that Weir can read`],
     ] as const) {
       const problems = problemsOf({ GEOIP_DATABASE: path, PORT: 'eighty' });
       expect(problems).toHaveLength(2);
@@ -158,7 +159,9 @@ describe('GEOIP_DATABASE', () => {
 
   test('a path that does not exist', () => {
     const missing = join(folder, 'missing.mmdb');
-    expect(problemsOf({ GEOIP_DATABASE: missing })).toEqual([`GEOIP_DATABASE: ${missing} cannot be read (ENOENT)`]);
+    expect(problemsOf({ GEOIP_DATABASE: missing })).toEqual([
+      `GEOIP_DATABASE: ${missing} cannot be read (ENOENT): set it to an MMDB file, or to a folder of MMDB files that Weir can read`,
+    ]);
   });
 });
 

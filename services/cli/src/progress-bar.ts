@@ -28,8 +28,8 @@ export function createProgress(io: CliIo, unit: string, total: number, done: num
 export function createLaterProgress(io: CliIo, unit: string, first?: number): Progress {
   let begun: Progress | undefined;
   return {
-    update(done, total = 0) {
-      begun ??= createProgress(io, unit, total, first ?? done);
+    update(done, total) {
+      begun ??= createProgress(io, unit, total ?? 0, first ?? done);
       begun.update(done, total);
     },
     say(text) {

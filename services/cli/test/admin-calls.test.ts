@@ -142,9 +142,13 @@ test('replay start ends if the tables were swapped before it saw that the replay
 });
 
 test.each([
-  ['none', null],
-  ['a later one', { started_at: '2026-11-22T04:00:00.000Z', state: 'done', backup_id: '20261122T040000Z' }],
-])('a backup during which Weir restarts is not called complete: after the restart there is %s', async (_, later) => {
+  ['none', null, 'Weir restarted, so the backup was not completed: start it again'],
+  [
+    'a later one',
+    { started_at: '2026-11-22T04:00:00.000Z', state: 'done', backup_id: '20261122T040000Z' },
+    'Weir made another backup since then, so this command cannot see whether its own was completed: weir backup list /mnt/backups shows the completed ones',
+  ],
+])('a backup that Weir shows no more is not called complete: it shows %s', async (_, later, message) => {
   let polls = 0;
   const started = { started_at: '2026-11-22T03:00:00.000Z', state: 'running', bytes_done: 0, bytes_total: 0 };
   answer = ({ method }) => {
@@ -152,10 +156,7 @@ test.each([
     return polls++ === 0 ? { status: 503, message: 'Weir is starting' } : { status: 200, data: later };
   };
   const { exitCode, err } = await cli(['backup', 'create', '/mnt/backups'], { env: env() });
-  expect([exitCode, err]).toEqual([
-    1,
-    'waiting: Weir is starting\nweir: Weir restarted, so the backup was not completed: start it again\n',
-  ]);
+  expect([exitCode, err]).toEqual([1, `waiting: Weir is starting\nweir: ${message}\n`]);
 });
 
 test('weir forget says why it waits, and shows the receipt when Weir answers again', async () => {

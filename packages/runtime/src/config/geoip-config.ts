@@ -23,7 +23,9 @@ export function readGeoipDatabase(env: EnvReader): string | undefined {
       if (!hasMarker(file)) env.problem(`GEOIP_DATABASE: ${file} is not an MMDB file: ${ADVICE}`);
     }
   } catch (error) {
-    env.problem(`GEOIP_DATABASE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    env.problem(
+      `GEOIP_DATABASE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code}): ${ADVICE} that Weir can read`,
+    );
   }
   return path;
 }

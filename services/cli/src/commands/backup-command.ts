@@ -66,15 +66,20 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
           if (interrupted.aborted) {
             throw new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
           }
-          // Weir may be restarting. The backup is then lost, and the call returns null or a later backup.
+          // Weir may be restarting. The backup is then lost, and the call returns null, or a later backup.
           const current = await patientCall(
             () => admin.call<BackupView | null>('GET', '/backups/current'),
             io.clock,
             (reason) => say(`waiting: ${reason}`),
             interrupted,
           );
-          if (current === null || current.started_at !== view.started_at) {
+          if (current === null) {
             throw new CliError('Weir restarted, so the backup was not completed: start it again', EXIT.failed);
+          }
+          if (current.started_at !== view.started_at) {
+            const list = `weir backup list ${shellWord(place)}`;
+            const lost = `Weir made another backup since then, so this command cannot see whether its own was completed: ${list} shows the completed ones`;
+            throw new CliError(lost, EXIT.failed);
           }
           view = current;
           report(view.bytes_done, view.bytes_total);
