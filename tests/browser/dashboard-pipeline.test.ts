@@ -123,8 +123,9 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
       .waitFor();
     await card('books').locator('[data-testid=minutes] summary').click();
     await card('minutes')
-      .locator('tbody tr', { hasText: `dead ${LETTERS}` })
+      .locator('tbody tr', { hasText: `Dead letters ${LETTERS}` })
       .filter({ hasText: 'agrees' })
+      .filter({ has: page.locator('[title=dead]') })
       .waitFor();
 
     await shows('dead-letters', `${LETTERS} dead letters`);

@@ -1,5 +1,6 @@
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
+import type { Formats } from '../i18n/formats.ts';
 import { type TextKey, useTexts } from '../i18n/text-context.tsx';
 import { type Fact, FactsTable } from '../ui/facts-table.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -31,7 +32,7 @@ export function BooksCard() {
               kind="number"
               facts={[
                 [t('books.received'), number(totals.received)],
-                ...outcomesOf(totals).map(([label, records, reasons]): Fact => {
+                ...outcomesOf(totals, number).map(([label, records, reasons]): Fact => {
                   const heading = (
                     <>
                       {t(label)} {reasons && <span className="muted">{reasons}</span>}
@@ -49,20 +50,20 @@ export function BooksCard() {
   );
 }
 
-function outcomesOf(totals: Totals): readonly (readonly [TextKey, number, string?])[] {
+function outcomesOf(totals: Totals, number: Formats['number']): readonly (readonly [TextKey, number, string?])[] {
   const reasons = (of: Readonly<Record<string, unknown>>): string =>
     Object.entries(of)
-      .map(([reason, records]) => `${reason} ${records}`)
+      .map(([reason, records]) => `${reason} ${number(Number(records))}`)
       .join(', ');
   return [
-    ['books.stored', totals.stored],
-    ['books.identify', totals.identify],
-    ['books.duplicate', totals.duplicate],
-    ['books.dropped', sumOf(totals.dropped), reasons(totals.dropped)],
-    ['books.dead', sumOf(totals.dead), reasons(totals.dead)],
+    ['outcome.row', totals.stored],
+    ['outcome.identify', totals.identify],
+    ['outcome.duplicate', totals.duplicate],
+    ['outcome.dropped', sumOf(totals.dropped), reasons(totals.dropped)],
+    ['outcome.dead', sumOf(totals.dead), reasons(totals.dead)],
     ['books.redriven', totals.redriven],
-    ['books.erased', totals.erased],
-    ['books.expired', totals.expired],
+    ['outcome.erased', totals.erased],
+    ['outcome.expired', totals.expired],
     ['books.inFlight', totals.in_flight],
   ];
 }

@@ -1,4 +1,5 @@
 import { useAdmin } from '../api/use-admin.ts';
+import { outcomeText } from '../i18n/outcome-text.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -8,7 +9,8 @@ const REFRESH_MS = 60_000;
 
 /** The records of the last hour by minute and outcome. A minute is marked if the table `books_sums` has other numbers than the table `records`. */
 export function MinuteBooks() {
-  const { t, number, time } = useTexts();
+  const texts = useTexts();
+  const { t, number, time } = texts;
   const books = useAdmin('listMinuteBooks', { refresh: REFRESH_MS });
   return (
     <QueryAnswer query={books} lines={4}>
@@ -53,9 +55,12 @@ export function MinuteBooks() {
                     {
                       title: t('minutes.outcomes'),
                       cell: ({ outcomes }) =>
-                        Object.entries(outcomes)
-                          .map(([outcome, records]) => `${outcome} ${number(Number(records))}`)
-                          .join(', '),
+                        Object.entries(outcomes).map(([outcome, records], index) => (
+                          <span key={outcome} title={outcome}>
+                            {index > 0 && ', '}
+                            {outcomeText(texts, outcome)} {number(Number(records))}
+                          </span>
+                        )),
                     },
                     {
                       title: t('minutes.state'),

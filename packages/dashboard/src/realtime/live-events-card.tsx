@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { adminUrl } from '../api/call-admin.ts';
-import { useTexts } from '../i18n/text-context.tsx';
+import { outcomeText } from '../i18n/outcome-text.ts';
+import { type Texts, useTexts } from '../i18n/text-context.tsx';
 import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -23,7 +24,8 @@ interface LiveRecord {
  * outcome (docs/glossary.md). A viewer gets only records with the outcome `row`.
  */
 export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; readonly isAdmin: boolean }) {
-  const { t, time } = useTexts();
+  const texts = useTexts();
+  const { t, time } = texts;
   const [records, setRecords] = useState<readonly LiveRecord[]>([]);
   const [isPaused, setPaused] = useState(false);
   const [isBroken, setBroken] = useState(false);
@@ -110,7 +112,7 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
             <details>
               <summary>
                 <span className="muted">{one.appended_at && time(one.appended_at, undefined, 'full')}</span>{' '}
-                {titleOf(one)}
+                {titleOf(texts, one)}
               </summary>
               <dl className="fields">
                 {Object.entries(one.record ?? {})
@@ -131,9 +133,8 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
 }
 
 /** The known parts of a title: the name of the event (or else the type, or the outcome), the path, the country and the browser of a record. */
-function titleOf({ record }: LiveRecord): string {
+function titleOf(texts: Texts, { record }: LiveRecord): string {
   const text = (name: string): string => String(record?.[name] ?? '');
-  return [text('event_name') || text('type') || text('outcome'), text('pathname'), text('country'), text('browser')]
-    .filter(Boolean)
-    .join(' · ');
+  const name = text('event_name') || text('type') || outcomeText(texts, text('outcome'));
+  return [name, text('pathname'), text('country'), text('browser')].filter(Boolean).join(' · ');
 }

@@ -54,7 +54,7 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
                   {data.minutes.map((minute) => (
                     <span
                       key={minute.start}
-                      title={`${texts.time(minute.start, site.timezone, 'clock')}: ${minute.visitors}`}
+                      title={`${texts.time(minute.start, site.timezone, 'clock')}: ${number(minute.visitors)}`}
                       style={{ height: `${(100 * minute.visitors) / most}%` }}
                     />
                   ))}

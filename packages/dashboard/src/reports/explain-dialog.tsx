@@ -1,6 +1,7 @@
 import type { Answer, QueryOf } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
+import { outcomeText } from '../i18n/outcome-text.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -39,7 +40,8 @@ const ROW_KINDS = ['counted', 'bots', 'internal_events', 'filtered'] as const;
 const OTHER_KINDS = ['without_visitor', 'without_visit', 'visits_begun_before'] as const;
 
 function Explanation({ id, explain }: { readonly id: ExplainedId; readonly explain: Explained }) {
-  const { t, number } = useTexts();
+  const texts = useTexts();
+  const { t, number } = texts;
   const { left_out: out, statements } = explain;
   return (
     <div className="explain">
@@ -76,12 +78,13 @@ function Explanation({ id, explain }: { readonly id: ExplainedId; readonly expla
           <FactsTable
             kind="number"
             facts={out.never_stored.map(({ outcome, reason, records }) => {
+              const raw = `${outcome} ${reason}`;
               const heading = (
                 <>
-                  {outcome} {reason && <span className="muted">{reason}</span>}
+                  {outcomeText(texts, outcome)} <span className="muted">{raw}</span>
                 </>
               );
-              return [`${outcome} ${reason}`, number(records), heading];
+              return [raw, number(records), heading];
             })}
           />
         )}
