@@ -1,4 +1,4 @@
-import { shiftedPeriod } from '../packages/dashboard/src/reports/period/period-shift.ts';
+import { shiftedPeriod, touchedDays } from '../packages/dashboard/src/reports/period/period-shift.ts';
 
 const TODAY = '2026-03-15';
 
@@ -25,4 +25,15 @@ test.each([
   [{ from: '2026-03-20', to: '2026-03-21' }, undefined, undefined],
 ] as const)('the periods before and after %j', (asked, before, after) => {
   expect([shiftedPeriod(asked, TODAY, -1), shiftedPeriod(asked, TODAY, 1)]).toEqual([before, after]);
+});
+
+test.each([
+  [{ period: 'today' }, TODAY, TODAY],
+  [{ period: '24h' }, '2026-03-14', TODAY],
+  [{ period: '7d' }, '2026-03-09', TODAY],
+  [{ period: 'month' }, '2026-03-01', TODAY],
+  [{ from: '2026-02-03', to: '2026-02-05' }, '2026-02-03', '2026-02-05'],
+  [{ period: 'all' }, '', TODAY],
+] as const)('the days of the period %j', (asked, from, to) => {
+  expect(touchedDays(asked, TODAY)).toEqual({ from, to });
 });

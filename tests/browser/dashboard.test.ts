@@ -76,6 +76,11 @@ describeBrowser('the dashboard', () => {
     await page.getByRole('button', { name: 'Yesterday' }).waitFor();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('button', { name: 'Today' }).waitFor();
+    await page.keyboard.press('c');
+    const dates = ['From', 'To, included'].map((name) => page.getByLabel(name).inputValue());
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await Promise.all(dates)).toEqual([today, today]);
+    await page.keyboard.press('Escape');
 
     await page.locator('.series').getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('dialog').getByRole('heading', { name: 'What each number means' }).waitFor();

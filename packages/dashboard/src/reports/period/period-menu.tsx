@@ -9,7 +9,7 @@ import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
 import { changeReport, PERIODS, type Period, type ReportState } from '../report-state.ts';
 import { useShortcuts } from '../use-shortcuts.ts';
 import { PERIOD_KEYS } from './period-keys.ts';
-import { shiftedPeriod } from './period-shift.ts';
+import { type Dates, shiftedPeriod, touchedDays } from './period-shift.ts';
 
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -19,10 +19,12 @@ export function selectPeriod(period: Period): void {
   changeReport({ period: period === '30d' ? undefined : period, from: undefined, to: undefined, interval: undefined });
 }
 
+const todayIn = (zone: string): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: knownZone(zone) }).format(new Date());
+
 /** Moves the period by its own length. `zone` decides which date is today. */
 function movePeriod({ query }: ReportState, zone: string, direction: -1 | 1): void {
-  const today = new Intl.DateTimeFormat('en-CA', { timeZone: knownZone(zone) }).format(new Date());
-  const moved = shiftedPeriod(query, today, direction);
+  const moved = shiftedPeriod(query, todayIn(zone), direction);
   if (moved === undefined) return;
   if (moved.period !== undefined) selectPeriod(moved.period);
   else changeReport({ from: moved.from, to: moved.to, period: undefined, interval: undefined });
@@ -63,7 +65,7 @@ export function PeriodMenu({ state }: { readonly state: ReportState }) {
         <MenuItem onSelect={() => setZone(true)}>{t('period.zone', { zone })}</MenuItem>
       </Menu>
       {isZone && <ZoneDialog zone={zone} siteZone={timezone} onClose={() => setZone(false)} />}
-      {isCustom && <RangeDialog from={from} to={to} onClose={() => setCustom(false)} />}
+      {isCustom && <RangeDialog shown={touchedDays(state.query, todayIn(zone))} onClose={() => setCustom(false)} />}
     </>
   );
 }
@@ -99,14 +101,14 @@ function ZoneDialog({ zone, siteZone, onClose }: ZoneProps) {
 }
 
 interface RangeProps {
-  readonly from: string;
-  readonly to: string;
+  /** The days of the shown period. */
+  readonly shown: Dates;
   readonly onClose: () => void;
 }
 
-function RangeDialog({ from, to, onClose }: RangeProps) {
+function RangeDialog({ shown, onClose }: RangeProps) {
   const { t } = useTexts();
-  const [range, setRange] = useState({ from, to });
+  const [range, setRange] = useState(shown);
   const isWrong = range.from > range.to;
   return (
     <Dialog title={t('period.custom')} onClose={onClose}>

@@ -1,5 +1,5 @@
 /** The first and the last day of a period, as YYYY-MM-DD. Both belong to the period. */
-interface Dates {
+export interface Dates {
   readonly from: string;
   readonly to: string;
 }
@@ -27,6 +27,12 @@ export function shiftedPeriod(asked: AskedPeriod, today: string, direction: -1 |
   if (found.from === dates.from && found.to === dates.to) return undefined;
   const name = NAMED.find((period) => isEqual(datesOf({ period }, today), found));
   return name === undefined ? found : { period: name };
+}
+
+/** The first and the last day that a period touches. If these are not known, as for `all`, the first day is empty and the last one is today. */
+export function touchedDays(asked: AskedPeriod, today: string): Dates {
+  const { from, to } = datesOf(asked, today) ?? { from: '', to: today };
+  return { from: asked.period === '24h' ? plusDays(from, -1) : from, to };
 }
 
 function datesOf({ period, from, to }: AskedPeriod, today: string): Dates | undefined {
