@@ -15,6 +15,15 @@ import './styles/people.css';
 
 applyTheme();
 addEventListener('beforeunload', abortCalls);
+addEventListener(
+  'keydown',
+  (event) => {
+    // A held Enter key presses a button or an entry of a menu once. Otherwise it would also press what gets the focus next, or undo its own change.
+    const isPressed = event.repeat && event.key === 'Enter';
+    if (isPressed && (event.target as Element).matches('button, [role^=menuitem]')) event.preventDefault();
+  },
+  true,
+);
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element "root"');
 createRoot(root).render(
