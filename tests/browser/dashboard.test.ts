@@ -193,6 +193,11 @@ describeBrowser('the dashboard', () => {
     await page.getByRole('searchbox').fill('NEW.example');
     await eventually('one site', async () => (await cards.count()) === 1);
     expect(await violationsOf(page)).toEqual([]);
+    await cards.press('Enter');
+    await page.waitForSelector('[data-metric=visitors]');
+    await page.goBack();
+    await eventually('the same search', async () => (await page.getByRole('searchbox').inputValue()) === 'NEW.example');
+    await eventually('one site', async () => (await cards.count()) === 1);
     await page.getByRole('searchbox').fill('no such site');
     await page.getByText('Nothing matches.').waitFor();
     expect(errors).toEqual([]);

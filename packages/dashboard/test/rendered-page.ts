@@ -57,7 +57,7 @@ export async function bundlePages(...files: readonly string[]): Promise<Bundle> 
     define: { 'process.env.NODE_ENV': '"production"' },
   });
   const globals = {
-    location: { pathname: '', search: '' },
+    location: { pathname: '', search: '', hash: '' },
     fetch: () => new Promise(() => undefined),
     navigator: { language: 'en' },
     localStorage: { getItem: () => null },

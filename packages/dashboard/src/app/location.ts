@@ -24,6 +24,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 const pathAndQuery = (): string => location.pathname + location.search;
+const fragment = (): string => location.hash;
 
 export function useLocation(): Location {
   // The third argument lets tests render pages without a browser.
@@ -33,8 +34,11 @@ export function useLocation(): Location {
 
 /** The fragment of the address, with its `#`. */
 export function useHash(): string {
-  return useSyncExternalStore(subscribe, () => location.hash);
+  return useSyncExternalStore(subscribe, fragment, fragment);
 }
+
+/** The search of a list, in the fragment of the address, because a browser does not send the fragment. A search can be the ID of a person. */
+export const useSearchInAddress = (): string => new URLSearchParams(useHash().slice(1)).get('search') ?? '';
 
 function parseLocation(text: string): Location {
   // A value in the query can contain a `?`.

@@ -1,7 +1,7 @@
 import { useDeferredValue, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
-import { navigate } from '../app/location.ts';
+import { navigate, useSearchInAddress } from '../app/location.ts';
 import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -10,7 +10,7 @@ import { ScrollBox } from '../ui/scroll-box.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { Avatar } from './avatar.tsx';
-import { peoplePath, usePersonInAddress, useSearchInAddress } from './person-address.ts';
+import { peoplePath, usePersonInAddress } from './person-address.ts';
 import { PersonPage } from './person-page.tsx';
 import { traitText } from './trait-text.ts';
 

@@ -18,10 +18,7 @@ export function usePersonInAddress(): PersonId | undefined {
   }, [hash]);
 }
 
-/** The search in the list of people. The address of a person keeps it for the way back to the list. It can be an ID, so it is in the fragment too. */
-export const useSearchInAddress = (): string => new URLSearchParams(useHash().slice(1)).get('search') ?? '';
-
-/** The address of the list of people or, with `person`, of one person. */
+/** The address of the list of people or, with `person`, of one person. The address of a person keeps the search for the way back to the list. */
 export function peoplePath(siteId: string, search: string, person?: PersonId): string {
   const named = new URLSearchParams();
   if (person !== undefined) named.set('user_id' in person ? 'user' : 'visitor', idOf(person));

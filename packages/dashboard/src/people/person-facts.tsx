@@ -2,11 +2,12 @@ import { useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useChange } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
+import { useSearchInAddress } from '../app/location.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/states.tsx';
-import { type PersonId, peoplePath, useSearchInAddress } from './person-address.ts';
+import { type PersonId, peoplePath } from './person-address.ts';
 import { traitText } from './trait-text.ts';
 
 interface Props {

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
+import { useSearchInAddress } from '../app/location.ts';
 import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -8,7 +9,7 @@ import { Empty, QueryAnswer } from '../ui/states.tsx';
 import { Avatar } from './avatar.tsx';
 import { ErasureReceipt } from './erasure-receipt.tsx';
 import { ForgetDialog } from './forget-dialog.tsx';
-import { idOf, type PersonId, peoplePath, useSearchInAddress } from './person-address.ts';
+import { idOf, type PersonId, peoplePath } from './person-address.ts';
 import { PersonFacts } from './person-facts.tsx';
 import { PersonPayments } from './person-payments.tsx';
 import { PersonTimeline } from './person-timeline.tsx';

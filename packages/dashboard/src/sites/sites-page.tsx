@@ -1,7 +1,7 @@
 import { useDeferredValue, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { Link } from '../app/link.tsx';
-import { pathTo } from '../app/location.ts';
+import { navigate, pathTo, useSearchInAddress } from '../app/location.ts';
 import { usePageTitle } from '../app/page-title.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Change } from '../overview/metric-tiles.tsx';
@@ -16,13 +16,17 @@ import { Sparkline } from './sparkline.tsx';
 
 const SITES_PER_PAGE = 60;
 
-/** All sites with their visitors of the last seven days. */
+/** The address of this page. */
+const sitesPath = (search: string): string => pathTo() + (search && `#${new URLSearchParams({ search })}`);
+
+/** All sites with their visitors of the last seven days. The address keeps the search for the way back from a site. */
 export function SitesPage() {
   const { t, number } = useTexts();
-  const [page, setPage] = useState(1);
-  const [search, setSearch] = useState('');
-  const [isNew, setNew] = useState(false);
+  const search = useSearchInAddress();
   const word = useDeferredValue(search.trim());
+  const [shown, setShown] = useState({ search, page: 1 });
+  const page = shown.search === search ? shown.page : 1;
+  const [isNew, setNew] = useState(false);
   const overview = useAdmin('overview', {
     query: { period: '7d', limit: SITES_PER_PAGE, page, ...(word !== '' && { search: word }) },
     refresh: true,
@@ -36,10 +40,7 @@ export function SitesPage() {
         <SearchField
           label={t('site.search')}
           value={search}
-          onSearch={(text) => {
-            setPage(1);
-            setSearch(text);
-          }}
+          onSearch={(text) => navigate(sitesPath(text), { replace: true })}
         />
         <button type="button" className="button primary" onClick={() => setNew(true)}>
           <Icon name="plus" size={16} /> {t('site.add')}
@@ -83,7 +84,7 @@ export function SitesPage() {
                 </li>
               ))}
             </ul>
-            <Pager page={page} hasMore={data.has_more} onPage={setPage} />
+            <Pager page={page} hasMore={data.has_more} onPage={(next) => setShown({ search, page: next })} />
           </>
         )}
       </QueryAnswer>
