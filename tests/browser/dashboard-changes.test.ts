@@ -1,8 +1,9 @@
 import { eventually } from '@weir/testkit/eventually';
 import type { Locator, Page, Route } from 'playwright-core';
-import { openDashboard } from './dashboard-page.ts';
+import { openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
 /** Less than the pause after which the page repeats a slow request by itself. */
 const LIST_WITHIN_MS = 30_000;
 
@@ -38,7 +39,12 @@ describeBrowser('the dashboard after a change', () => {
     await button('Create secret').press('Enter');
     await expectFocus(button('Require signatures'));
     await button('Require signatures').press('Enter');
-    await confirm(page, 'Require signatures');
+    await page.getByRole('dialog').getByRole('button', { name: 'Require signatures' }).focus();
+    const changes: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'PATCH') changes.push(request.postData() ?? '');
+    });
+    await page.keyboard.down('Enter');
     await expectFocus(button('Do not require signatures'));
     // The key is still held, so the browser repeats it.
     await page.keyboard.down('Enter');
@@ -70,12 +76,19 @@ describeBrowser('the dashboard after a change', () => {
     ] as const) {
       const remove = page.getByRole('button', { name: `Remove ${row}` });
       await remove.press('Enter');
+      expect(await violationsOf(page)).toEqual([]);
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
+      await expectFocus(remove);
+      await remove.press('Enter');
+      await confirm(page, 'Remove');
       await remove.waitFor({ state: 'detached' });
       await expectFocus(page.getByRole('heading', { name: list, exact: true }));
     }
     for (const [name, row, heading] of [
       ['goals', 'signup', '#goals'],
       ['funnels', 'Paid', '#saved-funnels'],
+      // The last one
+      ['funnels', 'Free', '#saved-funnels'],
     ] as const) {
       await page.goto(`${browser.weir.url}/dashboard/sites/${site}/${name}`);
       const remove = page.getByRole('button', { name: `Remove ${row}` });
@@ -84,6 +97,37 @@ describeBrowser('the dashboard after a change', () => {
       await remove.waitFor({ state: 'detached' });
       await expectFocus(page.locator(heading));
     }
+  });
+
+  test('when a note is removed or moved, the button for a new note gets the focus', async () => {
+    const { client } = browser.weir;
+    const { page, site } = await openPage('overview');
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    for (const text of ['Release', 'Outage'])
+      await client.must(201, 'POST', `/sites/${site}/annotations`, { at: new Date().toISOString(), text });
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const note = (text: string): Locator => page.locator('.chart-note', { hasText: text });
+    const add = page.getByRole('button', { name: 'Add note' });
+    const form = page.getByRole('dialog', { name: 'Edit note' });
+    await note('Release').press('Enter');
+    await form.getByLabel('Date').fill('2001-02-03');
+    await form.getByRole('button', { name: 'Save' }).press('Enter');
+    await note('Release').waitFor({ state: 'detached' });
+    await expectFocus(add);
+    await note('Outage').press('Enter');
+    const question = page.getByRole('dialog', { name: 'Remove this note?' });
+    await form.getByRole('button', { name: 'Remove' }).press('Enter');
+    await question.getByRole('button', { name: 'Remove' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await expectFocus(form.getByRole('button', { name: 'Remove' }));
+    await form.getByRole('button', { name: 'Remove' }).press('Enter');
+    await question.getByRole('button', { name: 'Remove' }).press('Enter');
+    await note('Outage').waitFor({ state: 'detached' });
+    await form.waitFor({ state: 'detached' });
+    await expectFocus(add);
   });
 
   test('a goal is shown that was added before the first list of goals had arrived', async () => {

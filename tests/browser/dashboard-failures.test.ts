@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import { holdRequests, openDashboard, typeGerman, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -166,28 +166,6 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     expect(await domain.inputValue()).toBe('saved.example');
   });
 
-  test('a filter on a language is not added while the languages of the period are not known', async () => {
-    const site = await browser.weir.client.createSite({ name: 'Unknown languages' });
-    const hit = { visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/', language: 'de-DE' };
-    await browser.weir.client.collect({ site_id: site, ...hit }, { 'user-agent': FIREFOX });
-    await browser.rows(site, 1);
-    const { page } = await openDashboard(browser);
-    let isFailing = true;
-    await page.route(/\/breakdown\?.*dimension=language.*limit=1000/, (route) =>
-      isFailing ? route.abort() : route.continue(),
-    );
-    const dialog = await typeGerman(page, `${browser.weir.url}/dashboard/sites/${site}/overview`);
-    const problem = dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' });
-    await problem.waitFor();
-    const apply = dialog.getByRole('button', { name: 'Apply filter' });
-    expect(await apply.isDisabled()).toBe(true);
-    isFailing = false;
-    await problem.getByRole('button', { name: 'Try again' }).click();
-    await apply.click();
-    await page.locator('.chip', { hasText: 'Language is' }).waitFor();
-    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['language:is:de-DE']);
-  });
-
   test('the bar of the reports shows an error if a segment cannot be removed, and no old number of visitors if the new one is unknown', async () => {
     const { client } = browser.weir;
     const site = await client.createSite({ name: 'Bar' });
@@ -203,10 +181,35 @@ describeBrowser('reports and pages of the dashboard that fail or are slow', () =
     isFailing = true;
     await bar.getByRole('button', { name: 'Segments' }).click();
     await page.getByRole('menuitem', { name: 'Remove Mine' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await bar.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
     // Six minutes is the longest pause before the page repeats the request.
     await page.clock.fastForward('06:00');
     await bar.getByText('0 visitors now').waitFor({ state: 'detached' });
+  });
+
+  test('notes and segments that cannot be loaded say so, and can be tried again', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: 'Notes' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    await client.must(201, 'POST', `/sites/${site}/annotations`, { at: new Date().toISOString(), text: 'Release' });
+    await client.must(201, 'POST', `/sites/${site}/segments`, { name: 'Mine', filters: ['page:is:/mine'] });
+    const { page } = await openDashboard(browser);
+    const lists = /\/(?:annotations|segments)$/;
+    await page.route(lists, (route) => route.abort());
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const problem = (list: string) => page.getByRole('alert').filter({ hasText: `The ${list} cannot be loaded.` });
+    await problem('notes').waitFor();
+    await problem('segments').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.unroute(lists);
+    await problem('notes').getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.chart-note', { hasText: 'Release' }).waitFor();
+    await problem('segments').getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Segments' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   test('a map that could not be loaded can be tried again', async () => {

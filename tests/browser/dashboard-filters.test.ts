@@ -123,6 +123,28 @@ describeBrowser('the filters of the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a filter on a language is not added while the languages of the period are not known', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Unknown languages' });
+    const hit = { visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/', language: 'de-DE' };
+    await browser.weir.client.collect({ site_id: site, ...hit }, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const { page } = await openDashboard(browser);
+    let isFailing = true;
+    await page.route(/\/breakdown\?.*dimension=language.*limit=1000/, (route) =>
+      isFailing ? route.abort() : route.continue(),
+    );
+    const dialog = await typeGerman(page, `${browser.weir.url}/dashboard/sites/${site}/overview`);
+    const problem = dialog.getByRole('alert').filter({ hasText: 'Weir did not answer.' });
+    await problem.waitFor();
+    const apply = dialog.getByRole('button', { name: 'Apply filter' });
+    expect(await apply.isDisabled()).toBe(true);
+    isFailing = false;
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await apply.click();
+    await page.locator('.chip', { hasText: 'Language is' }).waitFor();
+    expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['language:is:de-DE']);
+  });
+
   test('with 20 filters, a click on a bar adds no filter, and the page says why', async () => {
     const { client } = browser.weir;
     const site = await client.createSite({ name: 'Full' });
@@ -165,6 +187,16 @@ describeBrowser('the filters of the dashboard', () => {
     await eventually('the focus is on the menu', hasFocus);
     const segments = await client.must(200, 'GET', `/sites/${siteId}/segments`);
     expect(JSON.stringify(segments)).toContain('"name":"Readers of a"');
+    await menu.click();
+    await page.getByRole('menuitem', { name: 'Remove Readers of a' }).click();
+    const question = page.getByRole('dialog', { name: 'Remove the segment "Readers of a"?' });
+    await question.getByRole('button', { name: 'Remove' }).press('Enter');
+    await question.waitFor({ state: 'detached' });
+    await eventually('the focus is on the menu', hasFocus);
+    await eventually('the segment is removed', async () => {
+      const left = await client.must(200, 'GET', `/sites/${siteId}/segments`);
+      return JSON.stringify(left) === '[]';
+    });
     expect(errors).toEqual([]);
   });
 });

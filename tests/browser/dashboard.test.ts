@@ -248,6 +248,7 @@ describeBrowser('the dashboard', () => {
     expect(Date.parse((await notes())[0]?.at ?? '')).toBe(Date.parse(at));
     await page.locator('.chart-note', { hasText: 'Release' }).click();
     await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog', { name: 'Remove this note?' }).getByRole('button', { name: 'Remove' }).click();
     await page.locator('.chart-note').waitFor({ state: 'detached' });
     expect(await browser.weir.client.must(200, 'GET', `/sites/${site}/annotations`)).toEqual([]);
   });

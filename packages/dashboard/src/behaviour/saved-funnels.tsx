@@ -24,7 +24,8 @@ export function SavedFunnels({ query, shown, isAdmin }: Props) {
   const path = { site_id: useSite().site_id };
   const remove = useChange('removeFunnel', ['listFunnels']);
   const [asked, setAsked] = useState<SavedFunnel>();
-  if (query.data?.length === 0) return null;
+  // After a removal, the heading stays also without funnels, because it has the focus.
+  if (query.data?.length === 0 && remove.isIdle) return null;
   const removal = (funnel: SavedFunnel) => (
     <RowButton
       isDanger
@@ -48,6 +49,7 @@ export function SavedFunnels({ query, shown, isAdmin }: Props) {
             label={t('funnel.saved')}
             testId="saved-funnels"
             rows={funnels}
+            none={<p className="note">{t('noneAtAll')}</p>}
             keyOf={({ funnel_id }) => funnel_id}
             columns={[
               {

@@ -7,6 +7,9 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'segments.title': 'Segmente',
   'segments.save': 'Diese Filter speichern',
   'segments.name': 'Name des Segments',
+  'segments.failed': 'Die Segmente können nicht geladen werden.',
+  'segments.removeTitle': 'Das Segment „{name}“ entfernen?',
+  'segments.removeText': 'Sie können die Filter wieder speichern.',
   'definition.conversions':
     'Conversions sind die Zeilen, auf die das Ziel passt. Die Rate ist der Anteil aller Besucher des Zeitraums mit einer Conversion. Der Umsatz ist die Summe der Zahlungen unter den Conversions, abzüglich der Erstattungen.',
   'definition.funnel':
@@ -143,6 +146,9 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'rules.type': 'Art',
   'rules.add': 'Regel hinzufügen',
   'rules.none': 'Diese Website hat keine Regeln.',
+  'rules.removeTitle': 'Die Regel „{name}“ entfernen?',
+  'rules.removeText':
+    'Hits von Browsern, auf die sie passt, werden dann gespeichert. Sie können die Regel wieder hinzufügen.',
   'rules.dropped': 'Verworfene Hits',
   'rules.test': 'Welche Regel würde einen Hit verwerfen?',
   'rules.testNow': 'Prüfen',
@@ -164,6 +170,8 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'viewers.copyNow': 'Kopieren Sie das Token jetzt. Weir kann es nicht noch einmal zeigen.',
   'viewers.token': 'Token des Betrachters',
   'viewers.none': 'Diese Website hat keine Betrachter.',
+  'viewers.removeTitle': 'Den Betrachter „{name}“ entfernen?',
+  'viewers.removeText': 'Das Token wird innerhalb einer Sekunde abgelehnt. Das lässt sich nicht rückgängig machen.',
   'viewers.prefix': 'Beginnt mit',
   'danger.title': 'Diese Website entfernen',
   'danger.hint': 'Entfernt die Website mit ihren Schlüsseln und Regeln, und löscht alle ihre Datensätze.',

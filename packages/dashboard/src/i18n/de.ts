@@ -29,6 +29,7 @@ export const DE: Catalogue = {
   created: 'Erstellt',
   actions: 'Aktionen',
   none: 'keiner',
+  noneAtAll: 'Es gibt keine.',
   nothing: 'Nichts gefunden.',
   loading: 'Wird geladen',
   slow: 'Das dauert länger als eine Sekunde.',
@@ -259,7 +260,6 @@ export const DE: Catalogue = {
   'explain.visits_begun_before': 'Besuche, die vor dem Zeitraum begonnen haben',
   'explain.books': 'Datensätze ohne Zeile',
   'explain.booksHint': 'Weir hat diese Datensätze im Zeitraum empfangen und keine Zeile dafür gespeichert.',
-  'explain.booksNone': 'Es gibt keine.',
   'explain.definitions': 'Was jede Zahl bedeutet',
   'explain.sql': 'SQL',
   'explain.sqlHint':

@@ -4,6 +4,9 @@ export const EN_TOOLS = {
   'segments.title': 'Segments',
   'segments.save': 'Save these filters',
   'segments.name': 'Name of the segment',
+  'segments.failed': 'The segments cannot be loaded.',
+  'segments.removeTitle': 'Remove the segment "{name}"?',
+  'segments.removeText': 'You can save its filters again.',
   'definition.conversions':
     'Conversions are the rows that match the goal. The rate is the share of all visitors of the period who converted. Revenue is the sum of the payments among the conversions, with refunds subtracted.',
   'definition.funnel':
@@ -136,6 +139,8 @@ export const EN_TOOLS = {
   'rules.type': 'Kind',
   'rules.add': 'Add rule',
   'rules.none': 'This site has no rules.',
+  'rules.removeTitle': 'Remove the rule "{name}"?',
+  'rules.removeText': 'Browser hits that match it are then stored. You can add the rule again.',
   'rules.dropped': 'Dropped hits',
   'rules.test': 'Which rule would drop a hit?',
   'rules.testNow': 'Test',
@@ -156,6 +161,8 @@ export const EN_TOOLS = {
   'viewers.copyNow': 'Copy the token now. Weir cannot show it again.',
   'viewers.token': 'Viewer token',
   'viewers.none': 'This site has no viewers.',
+  'viewers.removeTitle': 'Remove the viewer "{name}"?',
+  'viewers.removeText': 'The token is refused within a second. You cannot undo this.',
   'viewers.prefix': 'Begins with',
   'danger.title': 'Remove this site',
   'danger.hint': 'Removes the site with its keys and rules, and erases all its records.',

@@ -27,6 +27,7 @@ export const EN = {
   created: 'Created',
   actions: 'Actions',
   none: 'none',
+  noneAtAll: 'There are none.',
   nothing: 'Nothing matches.',
   loading: 'Loading',
   slow: 'This takes longer than a second.',
@@ -252,7 +253,6 @@ export const EN = {
   'explain.visits_begun_before': 'Visits that began before the period',
   'explain.books': 'Records without a row',
   'explain.booksHint': 'Weir received these records in the period and did not store a row for them.',
-  'explain.booksNone': 'There are none.',
   'explain.definitions': 'What each number means',
   'explain.sql': 'SQL',
   'explain.sqlHint':

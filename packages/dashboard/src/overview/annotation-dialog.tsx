@@ -1,8 +1,8 @@
-import { useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { useChange } from '../api/use-admin.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { ConfirmDialog, Dialog } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { Problem } from '../ui/states.tsx';
 import type { Annotation } from './annotations-view.ts';
@@ -13,11 +13,13 @@ interface Props {
   readonly annotation: Annotation | undefined;
   /** The first moment after the period of the chart. */
   readonly end: string;
+  /** Gets the focus if the change can remove the button of the annotation. */
+  readonly addButton: RefObject<HTMLElement | null>;
   readonly onClose: () => void;
 }
 
 /** Adds a note to the charts of the site, or changes or removes one. */
-export function AnnotationDialog({ annotation, end, onClose }: Props) {
+export function AnnotationDialog({ annotation, end, addButton, onClose }: Props) {
   const { t } = useTexts();
   const site = useSite();
   const path = { site_id: site.site_id };
@@ -28,6 +30,12 @@ export function AnnotationDialog({ annotation, end, onClose }: Props) {
   const [date, setDate] = useState(() => old?.date ?? newNoteDay(end, site.timezone));
   const [time, setTime] = useState(old?.time ?? '');
   const [text, setText] = useState(annotation?.text ?? '');
+  const [isAsked, setAsked] = useState(false);
+  const finalFocus = useRef<HTMLElement>(null);
+  const leave = () => {
+    finalFocus.current = addButton.current;
+    onClose();
+  };
   const error = create.error ?? change.error ?? remove.error;
   const save = () => {
     // A time without an offset is in the time zone of the site.
@@ -38,11 +46,12 @@ export function AnnotationDialog({ annotation, end, onClose }: Props) {
       // The fields have no seconds. So a time that was not edited is not sent, and keeps its seconds.
       const isMoved = date !== old?.date || time !== old.time;
       const body = { ...(isMoved && at), ...words };
-      change.mutate({ path: { ...path, annotation_id: annotation.annotation_id }, body }, { onSuccess: onClose });
+      const onSuccess = isMoved ? leave : onClose;
+      change.mutate({ path: { ...path, annotation_id: annotation.annotation_id }, body }, { onSuccess });
     }
   };
   return (
-    <Dialog title={t(annotation ? 'annotation.edit' : 'annotation.add')} onClose={onClose}>
+    <Dialog title={t(annotation ? 'annotation.edit' : 'annotation.add')} finalFocus={finalFocus} onClose={onClose}>
       <Form onSubmit={save}>
         <label>
           {t('annotation.text')}
@@ -65,10 +74,8 @@ export function AnnotationDialog({ annotation, end, onClose }: Props) {
             <button
               type="button"
               className="button danger"
-              disabled={remove.isPending}
-              onClick={() =>
-                remove.mutate({ path: { ...path, annotation_id: annotation.annotation_id } }, { onSuccess: onClose })
-              }
+              aria-disabled={remove.isPending}
+              onClick={() => !remove.isPending && setAsked(true)}
             >
               {t('remove')}
             </button>
@@ -78,6 +85,17 @@ export function AnnotationDialog({ annotation, end, onClose }: Props) {
           </button>
         </div>
       </Form>
+      {annotation && isAsked && (
+        <ConfirmDialog
+          title={t('annotation.removeTitle')}
+          text={t('danger.text')}
+          action={t('remove')}
+          onConfirm={() =>
+            remove.mutate({ path: { ...path, annotation_id: annotation.annotation_id } }, { onSuccess: leave })
+          }
+          onClose={() => setAsked(false)}
+        />
+      )}
     </Dialog>
   );
 }

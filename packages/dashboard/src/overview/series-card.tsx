@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { late } from '../app/late.tsx';
@@ -9,6 +9,7 @@ import { ReportMenu } from '../reports/report-menu.tsx';
 import { formatMetric, metricLabel } from '../reports/report-metrics-view.ts';
 import type { INTERVALS, ReportState } from '../reports/report-state.ts';
 import { Icon } from '../ui/icon.tsx';
+import { Problem } from '../ui/states.tsx';
 import { type Annotation, annotationsOf } from './annotations-view.ts';
 import { IntervalMenu } from './interval-menu.tsx';
 import { SeriesChart } from './series-chart.tsx';
@@ -29,6 +30,7 @@ export function SeriesCard({ data, state, isOld }: Props) {
   const isAdmin = useSession().data?.role === 'admin';
   const annotations = useAdmin('listAnnotations', { path: { site_id } });
   const [edited, setEdited] = useState<Annotation | 'new'>();
+  const addButton = useRef<HTMLButtonElement>(null);
   const { metric } = state;
   const { timezone } = data;
   const detail = data.interval as (typeof INTERVALS)[number];
@@ -37,7 +39,7 @@ export function SeriesCard({ data, state, isOld }: Props) {
     <div className={isOld ? 'series-body old' : 'series-body'}>
       <div className="series-tools">
         {isAdmin && (
-          <button type="button" className="button small" onClick={() => setEdited('new')}>
+          <button ref={addButton} type="button" className="button small" onClick={() => setEdited('new')}>
             <Icon name="plus" size={14} /> {t('annotation.add')}
           </button>
         )}
@@ -45,6 +47,11 @@ export function SeriesCard({ data, state, isOld }: Props) {
         <ReportMenu report={{ id: 'stats', state }} />
       </div>
       <SeriesChart data={data} metric={metric} zone={timezone} notes={notes} />
+      {annotations.error && (
+        <Problem error={annotations.error} onRetry={() => void annotations.refetch()}>
+          {t('annotation.failed')}
+        </Problem>
+      )}
       {notes.length > 0 && (
         <ul className="notes" aria-label={t('annotation.title')}>
           {notes.map(({ annotation }) => (
@@ -82,6 +89,7 @@ export function SeriesCard({ data, state, isOld }: Props) {
         <AnnotationDialog
           annotation={edited === 'new' ? undefined : edited}
           end={data.to}
+          addButton={addButton}
           onClose={() => setEdited(undefined)}
         />
       )}

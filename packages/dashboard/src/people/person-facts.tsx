@@ -56,7 +56,7 @@ export function PersonFacts({ data: { profile }, person, unlinking, onUnlinked }
           ))}
       </dl>
       <h3>{t('people.traits')}</h3>
-      {traits.length === 0 && <p className="note">{t('person.noTraits')}</p>}
+      {traits.length === 0 && <p className="note">{t('noneAtAll')}</p>}
       <dl className="person-fields">
         {traits.map(([name, value]) => (
           <div key={name}>

@@ -73,7 +73,7 @@ function Explanation({ id, explain }: { readonly id: ExplainedId; readonly expla
         <h3>{t('explain.books')}</h3>
         <p className="note">{t('explain.booksHint')}</p>
         {out.never_stored.length === 0 ? (
-          <p>{t('explain.booksNone')}</p>
+          <p>{t('noneAtAll')}</p>
         ) : (
           <FactsTable
             kind="number"

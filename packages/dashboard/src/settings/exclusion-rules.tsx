@@ -1,14 +1,16 @@
 import { useState } from 'react';
+import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
-import { headingOf } from '../ui/dialog.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { ExclusionTestBox } from './exclusion-test-box.tsx';
 
 const TYPES = ['ip', 'path', 'hostname', 'country', 'user_agent', 'visitor', 'bots'] as const;
 type RuleType = (typeof TYPES)[number];
+type Rule = Answer<'listExclusions'>[number];
 const EXAMPLES: Readonly<Record<RuleType, string>> = {
   ip: '203.0.113.0/24',
   path: '/internal/*',
@@ -28,6 +30,8 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
   const remove = useChange('removeExclusion', ['listExclusions']);
   const [type, setType] = useState<RuleType>('ip');
   const [value, setValue] = useState('');
+  const [asked, setAsked] = useState<Rule>();
+  const nameOf = (rule: Rule): string => rule.value || t(`rule.${rule.type}`);
   const error = create.error ?? remove.error;
   return (
     <section className="card section" aria-labelledby="exclusions">
@@ -89,12 +93,8 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
                   <RowButton
                     isDanger
                     text={t('remove')}
-                    label={t('removeName', { name: rule.value || t(`rule.${rule.type}`) })}
-                    onClick={({ currentTarget }) => {
-                      headingOf(currentTarget)?.focus({ preventScroll: true });
-                      create.reset();
-                      remove.mutate({ path: { ...path, rule_id: rule.rule_id } });
-                    }}
+                    label={t('removeName', { name: nameOf(rule) })}
+                    onClick={() => setAsked(rule)}
                   />
                 ),
               },
@@ -103,6 +103,19 @@ export function ExclusionRules({ siteId }: { readonly siteId: string }) {
         )}
       </QueryAnswer>
       <ExclusionTestBox siteId={siteId} />
+      {asked && (
+        <ConfirmDialog
+          removes
+          title={t('rules.removeTitle', { name: nameOf(asked) })}
+          text={t('rules.removeText')}
+          action={t('remove')}
+          onConfirm={() => {
+            create.reset();
+            remove.mutate({ path: { ...path, rule_id: asked.rule_id } });
+          }}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </section>
   );
 }

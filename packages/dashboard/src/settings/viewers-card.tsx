@@ -4,7 +4,7 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
-import { headingOf } from '../ui/dialog.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 
@@ -17,6 +17,7 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
   const remove = useChange('removeViewer', ['listViewers']);
   const [name, setName] = useState('');
   const [made, setMade] = useState<Answer<'createViewer'>>();
+  const [asked, setAsked] = useState<Answer<'listViewers'>[number]>();
   const error = create.error ?? remove.error;
   return (
     <section className="card section" aria-labelledby="viewers">
@@ -74,12 +75,7 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
                     isDanger
                     text={t('remove')}
                     label={t('removeName', { name: viewer.name })}
-                    onClick={({ currentTarget }) => {
-                      headingOf(currentTarget)?.focus({ preventScroll: true });
-                      create.reset();
-                      if (made?.viewer_id === viewer.viewer_id) setMade(undefined);
-                      remove.mutate({ path: { ...path, viewer_id: viewer.viewer_id } });
-                    }}
+                    onClick={() => setAsked(viewer)}
                   />
                 ),
               },
@@ -87,6 +83,20 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
           />
         )}
       </QueryAnswer>
+      {asked && (
+        <ConfirmDialog
+          removes
+          title={t('viewers.removeTitle', { name: asked.name })}
+          text={t('viewers.removeText')}
+          action={t('remove')}
+          onConfirm={() => {
+            create.reset();
+            if (made?.viewer_id === asked.viewer_id) setMade(undefined);
+            remove.mutate({ path: { ...path, viewer_id: asked.viewer_id } });
+          }}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </section>
   );
 }

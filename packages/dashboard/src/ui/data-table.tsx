@@ -1,4 +1,4 @@
-import type { MouseEventHandler, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { ScrollBox } from './scroll-box.tsx';
 
@@ -77,7 +77,7 @@ interface RowButtonProps {
   /** For screen readers: the text with the name of the row. */
   readonly label: string;
   readonly isDanger?: boolean;
-  readonly onClick: MouseEventHandler;
+  readonly onClick: () => void;
 }
 
 /** A button of a row. */

@@ -62,7 +62,7 @@ function menuButton(): HTMLElement | null {
  * The heading of the section that contains the control. It can get the focus when the control is removed. Otherwise, a reader with a keyboard would
  * have to begin at the top of the page again.
  */
-export function headingOf(control: Element | null): HTMLElement | null {
+function headingOf(control: Element | null): HTMLElement | null {
   const heading = control?.closest('section:has(h2)')?.querySelector('h2') ?? null;
   heading?.setAttribute('tabindex', '-1');
   return heading;
@@ -70,8 +70,8 @@ export function headingOf(control: Element | null): HTMLElement | null {
 
 /** `finalFocus` for a dialog, and a function after which the dialog gives the focus to the heading of the section that has opened it. */
 export function useFinalHeading(): readonly [finalFocus: RefObject<HTMLElement | null>, leave: () => void] {
-  const [heading] = useState(() => headingOf(document.activeElement));
-  const finalFocus = useRef<HTMLElement>(null);
+  const [[opener, heading]] = useState(() => [menuButton(), headingOf(document.activeElement)] as const);
+  const finalFocus = useRef(opener);
   const leave = (): void => {
     finalFocus.current = heading;
   };
