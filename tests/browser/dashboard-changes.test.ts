@@ -130,6 +130,24 @@ describeBrowser('the dashboard after a change', () => {
     await expectFocus(add);
   });
 
+  test('when a step of a funnel is removed, and when a site cannot be removed, the focus stays near', async () => {
+    const { page, site } = await openPage('funnels');
+    const add = page.getByRole('button', { name: 'Add step' });
+    await add.press('Enter');
+    await page.getByRole('button', { name: 'Remove step 3' }).press('Enter');
+    await page.getByRole('button', { name: 'Remove step 3' }).waitFor({ state: 'detached' });
+    await expectFocus(add);
+    await page.route(new RegExp(`/admin/sites/${site}$`), (route) =>
+      route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+    );
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/settings`);
+    const section = page.locator('section[aria-labelledby=remove-site]');
+    await section.getByRole('button', { name: 'Remove site' }).press('Enter');
+    await confirm(page, 'Remove site');
+    await section.getByRole('alert').filter({ hasText: 'Weir did not answer.' }).waitFor();
+    await expectFocus(section.getByRole('heading'));
+  });
+
   test('a goal is shown that was added before the first list of goals had arrived', async () => {
     const { page, site } = await openPage('settings');
     let isAnswered = false;

@@ -197,6 +197,11 @@ describeBrowser('the filters of the dashboard', () => {
       const left = await client.must(200, 'GET', `/sites/${siteId}/segments`);
       return JSON.stringify(left) === '[]';
     });
+    await page.getByRole('button', { name: 'Remove the filter on Page' }).press('Enter');
+    const filter = page.getByRole('button', { name: 'Filter', exact: true });
+    await eventually('the focus is on the button for filters', () =>
+      filter.evaluate((element) => element.matches(':focus')),
+    );
     expect(errors).toEqual([]);
   });
 });

@@ -122,6 +122,8 @@ describeBrowser('people in the dashboard', () => {
     expect(await client.must(200, 'GET', '/erasures')).toEqual([]);
     await dialog.getByLabel('Type u_ada to confirm').fill('u_ada');
     await forget.click();
+    await page.waitForSelector('#receipt');
+    await eventually('the focus', async () => (await page.evaluate('document.activeElement.id')) === 'receipt');
     await page.getByText('The person is forgotten.').waitFor({ timeout: 150_000 });
     expect(await page.locator('[data-testid=receipt]').textContent()).toContain('records');
     expect(await violationsOf(page)).toEqual([]);

@@ -123,6 +123,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     }
     await dialog.getByText('The list ends after 10,000 values.').waitFor();
     expect(await dialog.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Next');
     expect(await violationsOf(page)).toEqual([]);
     expect(errors).toEqual([]);
   });
@@ -281,8 +282,9 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
 
   test('the headings of the numbers of a SQL result are above the numbers', async () => {
     const { page } = await openDashboard(browser, '/sql');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run' }).press('Enter');
     await page.locator('[data-testid=sql-result]').waitFor();
+    expect(await page.evaluate(`document.activeElement.matches('button.primary')`)).toBe(true);
     const editor = page.getByRole('textbox', { name: 'Statement' });
     await editor.press('Control+a');
     await page.keyboard.insertText(`SELECT 'text' AS name, 12 AS number `);

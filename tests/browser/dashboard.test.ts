@@ -195,6 +195,7 @@ describeBrowser('the dashboard', () => {
     expect(await violationsOf(page)).toEqual([]);
     await cards.press('Enter');
     await page.waitForSelector('[data-metric=visitors]');
+    await eventually('the focus', async () => (await page.evaluate('document.activeElement.id')) === 'content');
     await page.goBack();
     await eventually('the same search', async () => (await page.getByRole('searchbox').inputValue()) === 'NEW.example');
     await eventually('one site', async () => (await cards.count()) === 1);

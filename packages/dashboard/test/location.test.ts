@@ -8,7 +8,7 @@ test('a link to the same page without the fragment adds an entry to the history;
     replaceState: (_: unknown, __: string, url: string) => changes.push(`replace ${url}`),
   };
   const location = { pathname: '/dashboard/sites/s/people', search: '', hash: '#user=ada' };
-  Object.assign(globalThis, { history, location, scrollTo: () => undefined });
+  Object.assign(globalThis, { history, location, scrollTo: () => undefined, requestAnimationFrame: () => 0 });
   navigate('/dashboard/sites/s/people');
   location.hash = '';
   navigate('/dashboard/sites/s/people');

@@ -69,7 +69,12 @@ export function navigate(
   if (replace || url === location.pathname + location.search + location.hash) history.replaceState(null, '', url);
   else history.pushState(null, '', url);
   for (const listener of listeners) listener();
-  if (!here) scrollTo(0, 0);
+  if (here) return;
+  scrollTo(0, 0);
+  // The control that has opened the page can be gone with the former page. A reader with a keyboard then continues at the start of the content.
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
+  });
 }
 
 /** The present path with another query. */

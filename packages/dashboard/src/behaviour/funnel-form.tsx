@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { navigate } from '../app/location.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import type { ReportState } from '../reports/report-state.ts';
@@ -18,6 +18,7 @@ export function FunnelForm({ asked, state }: { readonly asked: FunnelAsked; read
   const { t, span } = useTexts();
   const [draft, setDraft] = useState(asked.steps.length >= STEPS_MIN ? asked.steps : FIRST_DRAFT);
   const [within, setWithin] = useState(asked.within);
+  const add = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (asked.steps.length >= STEPS_MIN) setDraft(asked.steps);
     setWithin(asked.within);
@@ -59,7 +60,11 @@ export function FunnelForm({ asked, state }: { readonly asked: FunnelAsked; read
                 type="button"
                 className="icon-button"
                 aria-label={t('funnel.remove', { step: index + 1 })}
-                onClick={() => setDraft(draft.filter((_, at) => at !== index))}
+                onClick={() => {
+                  // The pressed button can go away with its step.
+                  add.current?.focus();
+                  setDraft(draft.filter((_, at) => at !== index));
+                }}
               >
                 <Icon name="close" size={16} />
               </button>
@@ -79,10 +84,11 @@ export function FunnelForm({ asked, state }: { readonly asked: FunnelAsked; read
       </label>
       <div className="actions start">
         <button
+          ref={add}
           type="button"
           className="button"
-          disabled={draft.length >= STEPS_MAX}
-          onClick={() => setDraft([...draft, { type: 'event', value: '' }])}
+          aria-disabled={draft.length >= STEPS_MAX}
+          onClick={() => draft.length < STEPS_MAX && setDraft([...draft, { type: 'event', value: '' }])}
         >
           <Icon name="plus" size={16} /> {t('funnel.add')}
         </button>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { FactsTable } from '../ui/facts-table.tsx';
@@ -13,10 +13,15 @@ export function ErasureReceipt({ erasureId }: { readonly erasureId: string }) {
   const [isDone, setDone] = useState(false);
   const erasure = useAdmin('readErasure', { path: { erasure_id: erasureId }, refresh: isDone ? false : POLL_MS });
   const phase = erasure.data?.phase;
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The button that has begun the erasure is gone.
+  useEffect(() => heading.current?.focus(), []);
   useEffect(() => setDone(phase === 'done'), [phase]);
   return (
     <section className="card section" aria-labelledby="receipt" data-testid="receipt">
-      <h2 id="receipt">{t('receipt.title')}</h2>
+      <h2 id="receipt" tabIndex={-1} ref={heading}>
+        {t('receipt.title')}
+      </h2>
       <QueryAnswer query={erasure} lines={5}>
         {({ problem, removed, remains }) => (
           <>

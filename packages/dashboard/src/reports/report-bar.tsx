@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useAdmin } from '../api/use-admin.ts';
 import { late } from '../app/late.tsx';
 import { navigate, pathTo } from '../app/location.ts';
@@ -38,6 +38,12 @@ export function ReportBar({
   const site = useSite();
   const [isFiltering, setFiltering] = useState(false);
   const [isHelp, setHelp] = useState(false);
+  const filterButton = useRef<HTMLButtonElement>(null);
+  /** Moves the focus away from a button that the change removes. */
+  const keepFocus = (change: () => void) => () => {
+    filterButton.current?.focus();
+    change();
+  };
   useShortcuts([
     ...PERIODS.map((period) => [PERIOD_KEYS[period], () => selectPeriod(period)] as const),
     ['X', () => changeReport({ compare: state.compare ? 'none' : undefined })],
@@ -63,7 +69,7 @@ export function ReportBar({
         </span>
       </div>
       <div className="report-tools">
-        <button type="button" className="button" onClick={() => setFiltering(true)}>
+        <button ref={filterButton} type="button" className="button" onClick={() => setFiltering(true)}>
           <Icon name="filter" size={16} /> {t('filter.add')}
         </button>
         <SegmentsMenu state={state} />
@@ -99,7 +105,7 @@ export function ReportBar({
                 type="button"
                 className="chip-remove"
                 aria-label={t('filter.remove', { name: dimensionText(texts, filter.dimension) })}
-                onClick={() => setFilters(state.filters.filter((_, at) => at !== index))}
+                onClick={keepFocus(() => setFilters(state.filters.filter((_, at) => at !== index)))}
               >
                 <Icon name="close" size={14} />
               </button>
@@ -112,7 +118,7 @@ export function ReportBar({
                 type="button"
                 className="chip-remove"
                 aria-label={t('bots.exclude')}
-                onClick={() => changeReport({ bots: undefined })}
+                onClick={keepFocus(() => changeReport({ bots: undefined }))}
               >
                 <Icon name="close" size={14} />
               </button>
@@ -125,7 +131,7 @@ export function ReportBar({
           )}
           {state.filters.length > 1 && (
             <li>
-              <button type="button" className="link" onClick={() => setFilters([])}>
+              <button type="button" className="link" onClick={keepFocus(() => setFilters([]))}>
                 {t('filter.clear')}
               </button>
             </li>

@@ -24,6 +24,7 @@ export function RemoveSite() {
       </div>
       {isAsked && (
         <ConfirmDialog
+          removes
           title={t('danger.confirm', { name: site.name })}
           text={t('danger.text')}
           action={t('danger.remove')}

@@ -72,7 +72,8 @@ export function SqlPage() {
         <p className="note">{t('sql.hint')}</p>
         <SqlEditor label={t('sql.statement')} chosen={chosen} schema={schema} onChange={setText} onRun={start} />
         <div className="actions start">
-          <button type="button" className="button primary" disabled={run.isPending} onClick={start}>
+          {/* Not `disabled`: a button that becomes disabled loses the focus. */}
+          <button type="button" className="button primary" aria-disabled={run.isPending} onClick={start}>
             {t('sql.run')} <kbd>Ctrl Enter</kbd>
           </button>
           <Menu label={t('sql.examples')}>

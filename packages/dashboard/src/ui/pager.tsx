@@ -16,18 +16,20 @@ interface Props {
 export function Pager({ page, hasMore, onPage, previous, next }: Props) {
   const { t } = useTexts();
   if (page === 1 && !hasMore) return null;
+  const isLast = !hasMore || page >= PAGES_MAX;
   return (
     <div className="pager">
-      <button type="button" className="button small" disabled={page === 1} onClick={() => onPage(page - 1)}>
-        {previous ?? t('pager.previous')}
-      </button>
-      <span>{t('pager.page', { page })}</span>
+      {/* Not `disabled`: a button that becomes disabled loses the focus. */}
       <button
         type="button"
         className="button small"
-        disabled={!hasMore || page >= PAGES_MAX}
-        onClick={() => onPage(page + 1)}
+        aria-disabled={page === 1}
+        onClick={() => page > 1 && onPage(page - 1)}
       >
+        {previous ?? t('pager.previous')}
+      </button>
+      <span>{t('pager.page', { page })}</span>
+      <button type="button" className="button small" aria-disabled={isLast} onClick={() => !isLast && onPage(page + 1)}>
         {next ?? t('pager.next')}
       </button>
     </div>
