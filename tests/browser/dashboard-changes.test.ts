@@ -148,6 +148,17 @@ describeBrowser('the dashboard after a change', () => {
     await expectFocus(section.getByRole('heading'));
   });
 
+  test('the result of a test of the exclusion rules goes away when the tested hit is changed', async () => {
+    const { page } = await openPage('settings');
+    await page.getByText('Which rule would drop a hit?').click();
+    const box = page.locator('details', { hasText: 'Which rule would drop a hit?' });
+    await box.getByLabel('Page').fill('/public');
+    await box.getByRole('button', { name: 'Test' }).click();
+    await box.getByText('No rule drops this hit.').waitFor();
+    await box.getByLabel('Page').fill('/internal');
+    await box.getByText('No rule drops this hit.').waitFor({ state: 'detached' });
+  });
+
   test('a goal is shown that was added before the first list of goals had arrived', async () => {
     const { page, site } = await openPage('settings');
     let isAnswered = false;

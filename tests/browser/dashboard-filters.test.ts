@@ -94,6 +94,9 @@ describeBrowser('the filters of the dashboard', () => {
     await page.getByRole('button', { name: 'Add goal' }).click();
     const goal = page.locator('[data-testid=goals] tbody tr', { hasText: '/Über*' });
     await goal.getByText('50%').waitFor();
+    // The page has no comparison, so its key does not change the address.
+    await page.keyboard.press('x');
+    expect(await page.evaluate('location.search')).toBe('');
     expect(errors).toEqual([]);
   });
 

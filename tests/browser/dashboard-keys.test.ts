@@ -90,7 +90,10 @@ describeBrowser('API keys in the dashboard', () => {
     const events = await create('events:write');
     expect(await client.events(events, { name: 'signup' })).toMatchObject({ status: 202 });
     expect(await client.identify(events, identity)).toMatchObject({ status: 403 });
+    await page.getByRole('button', { name: 'Copy key' }).click();
+    await page.getByText('Copied.').waitFor({ state: 'attached' });
     const legacy = await create('legacy identify key');
+    expect(await page.getByText('Copied.').count()).toBe(0);
     expect(await client.events(legacy, { name: 'signup' })).toMatchObject({ status: 403 });
     const command = await newKey(page).locator('pre').nth(1).textContent();
     const { stdout } = await run('sh', ['-c', `${command} --silent`]);

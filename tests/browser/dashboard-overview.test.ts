@@ -139,6 +139,8 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     await events.getByText('The file is saved.').waitFor();
     await choose('Copy SQL');
     await events.getByText('Copied').waitFor();
+    await events.getByRole('tab', { name: 'Events', exact: true }).click();
+    await events.getByText('Copied').waitFor({ state: 'detached' });
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     const [, sql = '', params = ''] = /^-- breakdown\n([\s\S]*)\n-- params: (.*)$/.exec(copied) ?? [];
     const rows = await marked.lane.client.sql(sql, JSON.parse(params));

@@ -43,6 +43,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     await browser.weir.client.must(200, 'DELETE', `/sites/${site}`);
     await page.keyboard.press('d');
     await page.getByText(`There is no site ${site}`).waitFor();
+    expect(await page.title()).toContain('There is no site');
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole('link', { name: 'Go to the start page' }).click();
     await page.getByRole('heading', { name: 'All sites' }).waitFor();

@@ -1,6 +1,6 @@
 import { eventually } from '@weir/testkit/eventually';
 import type { Page } from 'playwright-core';
-import { openDashboard, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const HITS = 120;
@@ -28,6 +28,7 @@ describeBrowser('the dashboard', () => {
     await page.getByRole('button', { name: 'Administrator' }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await token.waitFor();
+    expect(await page.title()).toBe('Sign in · Weir');
     await page.reload();
     await token.waitFor();
   });
@@ -201,6 +202,8 @@ describeBrowser('the dashboard', () => {
     await eventually('one site', async () => (await cards.count()) === 1);
     await page.getByRole('searchbox').fill('no such site');
     await page.getByText('Nothing matches.').waitFor();
+    // A browser does not send the fragment, so no proxy logs the search.
+    expect(new URL(page.url()).search).toBe('');
     expect(errors).toEqual([]);
   });
 
@@ -265,6 +268,7 @@ describeBrowser('the dashboard', () => {
     expect(await violationsOf(page)).toEqual([]);
     const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
     expect(await fits()).toBe(true);
+    const german = await holdRequests(page, /\/assets\/de-[^/]*\.js$/);
     await page.getByRole('button', { name: 'Compare with: Previous period' }).click();
     await page.getByRole('menuitemradio', { name: 'Previous year' }).click();
     await page.getByRole('button', { name: 'Compare with: Previous year' }).waitFor();
@@ -272,6 +276,9 @@ describeBrowser('the dashboard', () => {
     await page.getByRole('button', { name: 'Menu', exact: true }).click();
     await page.getByRole('button', { name: 'Administrator' }).click();
     await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
+    await eventually('the German texts are requested', () => german.count() > 0);
+    expect(await page.getAttribute('html', 'lang')).toBe('en');
+    await german.release();
     await page.getByText('Besucher', { exact: true }).first().waitFor();
     expect(await page.getAttribute('html', 'lang')).toBe('de');
     expect(await fits()).toBe(true);

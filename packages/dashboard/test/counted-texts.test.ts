@@ -1,3 +1,4 @@
+import { DE } from '../src/i18n/de.ts';
 import { bundlePages } from './rendered-page.ts';
 
 const ADDRESS = '/dashboard/sites/s/page?step=page:/&step=event:signup';
@@ -16,15 +17,20 @@ async function textOf(name: string, answers: object): Promise<string> {
 
 test('one visitor, one visit and one view are not shown as several', async () => {
   const now = { visitors: 1, pageviews: 1 };
-  const lists = { minutes: [], pages: [], sources: [], countries: [] };
+  const lists = { minutes: [], pages: [{ value: '/', visitors: 1 }], sources: [], countries: [] };
   const realtime = await textOf('RealtimePage', {
     realtime: { ...lists, last_5_minutes: now, last_30_minutes: now },
   });
   expect(realtime).toContain('1 visitor in the last 5 minutes');
   expect(realtime).toContain('1 visitor in the last 30 minutes');
   expect(realtime).toContain('1 pageview in the last 30 minutes');
-  const journeys = { path: '/', views: 1, visits: 1, previous: [], next: [] };
-  expect(await textOf('JourneysPage', { journeys })).toContain('/ has 1 view in 1 visit.');
+  const journeys = { path: '/', views: 1, visits: 1, previous: [], next: [{ value: '/next', views: 1 }] };
+  const paths = await textOf('JourneysPage', { journeys });
+  expect(paths).toContain('/ has 1 view in 1 visit.');
+  // For screen readers, the number of a row has its unit.
+  expect(paths).toMatch(/\/next11 view(?!s)/);
+  expect(realtime).toContain('/1 Visitors');
+  expect(DE['funnel.dropped']).toHaveProperty('one', expect.stringContaining('ist vorher'));
   const step = { type: 'page', value: '/', visitors: 1, rate: 1, dropped: 0, step_rate: 1 };
   const funnel = { conversion_rate: 1, steps: [step] };
   expect(await textOf('FunnelPage', { funnel, listFunnels: [] })).toMatch(/1 visitor(?!s)/);

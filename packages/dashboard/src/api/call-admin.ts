@@ -69,13 +69,13 @@ export async function callAdmin<Id extends OperationId>(id: Id, input: CallInput
 
 /** Loads an answer that is a file. Rejects with an `AdminError`. */
 export async function fetchFile(url: string): Promise<Blob> {
-  return (await request('GET', url)).blob();
+  return (await request('GET', url)).blob().catch(noAnswer());
 }
 
 /** Sends a request with the session cookie. Resolves with the JSON of a successful answer. */
 async function send(method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
   const response = await request(method, url, body, signal);
-  const text = await response.text();
+  const text = await response.text().catch(noAnswer(signal));
   const reply = parseJson(text);
   if (reply !== undefined || text === '') return reply ?? {};
   throw new AdminError(response.status, FOREIGN);
@@ -93,18 +93,20 @@ async function request(method: string, url: string, body?: unknown, signal?: Abo
     ...(body !== undefined && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
     signal: controller.signal,
   })
-    .catch((error: unknown) => {
-      if (signal?.aborted) throw error;
-      throw new AdminError(0, 'offline');
-    })
+    .catch(noAnswer(signal))
     .finally(() => waiting.delete(controller));
   if (response.ok) return response;
-  const reply = parseJson(await response.text());
+  const reply = parseJson(await response.text().catch(noAnswer(signal)));
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   if (response.status === 401) for (const listener of signedOutListeners) listener();
   const message = (reply as { error?: { message?: string } } | undefined)?.error?.message;
   throw new AdminError(response.status, message ?? FOREIGN, Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
+
+/** Replaces an error of the connection, which can also end within an answer. An abort by the caller stays as it is. */
+const noAnswer = (signal?: AbortSignal) => (error: unknown) => {
+  throw signal?.aborted ? error : new AdminError(0, 'offline');
+};
 
 function parseJson(text: string): unknown {
   try {

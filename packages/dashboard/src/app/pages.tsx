@@ -6,6 +6,7 @@ import { late } from './late.tsx';
 import { Link } from './link.tsx';
 import { pathTo, useLocation } from './location.ts';
 import { PageBoundary } from './page-boundary.tsx';
+import { usePageTitle } from './page-title.ts';
 import type { Session } from './session.ts';
 import { Shell } from './shell.tsx';
 import { SiteProvider, useSites } from './site-context.tsx';
@@ -79,7 +80,7 @@ function SitePage({
   const isAllowed = session.role === 'admin' || SITE_NAVIGATION.some((item) => item.page === page && item.forViewers);
   const Page = isAllowed && Object.hasOwn(SITE_PAGES, page) ? SITE_PAGES[page] : undefined;
   if (site === undefined && error !== null) return <Problem error={error} onRetry={retry} />;
-  if (site === undefined) return isLoaded ? <NoPage title={t('site.unknown', { id: siteId })} /> : <Loading />;
+  if (site === undefined) return isLoaded ? <NoPage text={t('site.unknown', { id: siteId })} /> : <Loading />;
   if (Page === undefined) return <NoPage />;
   return (
     <SiteProvider site={site}>
@@ -89,10 +90,12 @@ function SitePage({
   );
 }
 
-function NoPage({ title }: { readonly title?: string }) {
+function NoPage({ text }: { readonly text?: string }) {
   const { t } = useTexts();
+  const title = text ?? t('page.unknown');
+  usePageTitle(title);
   return (
-    <Empty title={title ?? t('page.unknown')}>
+    <Empty title={title}>
       <Link className="button" href={pathTo()}>
         {t('page.start')}
       </Link>

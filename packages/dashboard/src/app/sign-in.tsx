@@ -5,6 +5,7 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { Form } from '../ui/form.tsx';
 import { useProblemText } from '../ui/states.tsx';
 import { Logo } from './logo.tsx';
+import { usePageTitle } from './page-title.ts';
 
 /** Exchanges the admin token, or the token of a viewer, for a session cookie. The token itself is not kept. */
 export function SignIn() {
@@ -14,6 +15,7 @@ export function SignIn() {
   const [token, setToken] = useState('');
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  usePageTitle(t('signIn.submit'));
 
   const textOf = (error: Error): string => {
     if (error instanceof AdminError && error.status === 401) return t('signIn.wrong');

@@ -18,7 +18,7 @@ interface Props {
 
 /** The numbers of a funnel as bars. */
 export function FunnelResult({ asked, name, canSave }: Props) {
-  const { t, number, percent } = useTexts();
+  const { t, percent } = useTexts();
   const path = { site_id: useSite().site_id };
   const state = useReportState();
   const steps = asked.steps.map(stepText);
@@ -58,7 +58,7 @@ export function FunnelResult({ asked, name, canSave }: Props) {
                       <span className="muted">
                         {' '}
                         {t('funnel.dropped', {
-                          dropped: number(step.dropped),
+                          count: step.dropped,
                           rate: step.step_rate === null ? '–' : percent(step.step_rate),
                         })}
                       </span>

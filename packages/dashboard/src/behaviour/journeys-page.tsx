@@ -86,7 +86,10 @@ export function JourneysPage() {
                           <span className="bar-text" title={pathText(row.value)}>
                             {pathText(row.value) || t(side === 'previous' ? 'journeys.began' : 'journeys.ended')}
                           </span>
-                          <span className="bar-number">{number(row.views)}</span>
+                          <span className="bar-number" aria-hidden="true">
+                            {number(row.views)}
+                          </span>
+                          <span className="visually-hidden">{t('journeys.views', { count: row.views })}</span>
                         </button>
                       </li>
                     ))}

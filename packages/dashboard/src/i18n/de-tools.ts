@@ -111,7 +111,10 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'funnel.removeText': 'Kein gespeichertes Ereignis wird geändert. Sie können den Trichter wieder speichern.',
   'funnel.rate': 'der Besucher des ersten Schritts haben den letzten erreicht',
   'funnel.visitors': '{count} Besucher',
-  'funnel.dropped': '({dropped} sind vorher gegangen, {rate} gingen weiter)',
+  'funnel.dropped': {
+    one: '({count} ist vorher gegangen, {rate} gingen weiter)',
+    other: '({count} sind vorher gegangen, {rate} gingen weiter)',
+  },
   'retention.hint':
     'Jede Zeile hat die neuen Besucher eines Tages, einer Woche oder eines Monats, und den Anteil, der später wiederkam.',
   'retention.interval': 'Kohorten nach',

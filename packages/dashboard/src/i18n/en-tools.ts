@@ -105,7 +105,7 @@ export const EN_TOOLS = {
   'funnel.removeText': 'No stored event is changed. You can save the funnel again.',
   'funnel.rate': 'of the visitors of the first step reached the last one',
   'funnel.visitors': { one: '{count} visitor', other: '{count} visitors' },
-  'funnel.dropped': '({dropped} left before it, {rate} continued)',
+  'funnel.dropped': '({count} left before it, {rate} continued)',
   'retention.hint':
     'Each row has the new visitors of a day, week or month, and the share of them that came back later.',
   'retention.interval': 'Cohorts by',

@@ -41,10 +41,13 @@ export function TextProvider({ children }: { readonly children: ReactNode }) {
   const { language } = usePreferences();
   const [catalogue, setCatalogue] = useState<{ language: string; entries: Catalogue }>({ language: 'en', entries: EN });
   useEffect(() => {
-    document.documentElement.lang = language;
     let isCurrent = true;
     const load = async (): Promise<Catalogue> => (language === 'de' ? (await import('./de.ts')).DE : EN);
-    void load().then((entries) => isCurrent && setCatalogue({ language, entries }));
+    void load().then((entries) => {
+      if (!isCurrent) return;
+      document.documentElement.lang = language;
+      setCatalogue({ language, entries });
+    });
     return () => {
       isCurrent = false;
     };

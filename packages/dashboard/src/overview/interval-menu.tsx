@@ -13,7 +13,7 @@ export function IntervalMenu({ state, shown }: Props) {
   const { t } = useTexts();
   const name = t(shown === undefined ? 'interval.automatic' : `interval.${shown}`);
   return (
-    <Menu bare={false} label={name} name={t('interval.name', { interval: name })} className="small">
+    <Menu label={name} name={t('interval.name', { interval: name })} className="small">
       {intervalsOf(state.query).map((one) => (
         <MenuItem key={one} isChecked={one === shown} onSelect={() => changeReport({ interval: one })}>
           {t(`interval.${one}`)}

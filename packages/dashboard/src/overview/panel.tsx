@@ -33,7 +33,9 @@ export function Panel({ panel, state }: { readonly panel: PanelView; readonly st
       >
         <header className="panel-head">
           <h2 id={`panel-${panel.id}`}>{t(panel.title)}</h2>
-          {dimension !== undefined && <ReportMenu report={{ id: 'breakdown', state, tab, dimension }} />}
+          {dimension !== undefined && (
+            <ReportMenu key={dimension} report={{ id: 'breakdown', state, tab, dimension }} />
+          )}
         </header>
         {panel.tabs.length > 1 && (
           <Ariakit.TabList className="tabs" aria-label={t(panel.title)}>

@@ -75,7 +75,9 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
                           <span className="cut" title={valueText(texts, dimension, row.value)}>
                             {valueText(texts, dimension, row.value)}
                           </span>
-                          <b>{number(row.visitors)}</b>
+                          <b>
+                            {number(row.visitors)} <span className="visually-hidden">{t('metric.visitors')}</span>
+                          </b>
                         </li>
                       ))}
                     </ol>

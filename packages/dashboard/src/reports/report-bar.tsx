@@ -44,9 +44,10 @@ export function ReportBar({
     filterButton.current?.focus();
     change();
   };
+  const canCompare = withCompare && state.query.period !== 'all';
   useShortcuts([
     ...PERIODS.map((period) => [PERIOD_KEYS[period], () => selectPeriod(period)] as const),
-    ['X', () => changeReport({ compare: state.compare ? 'none' : undefined })],
+    ['X', () => canCompare && changeReport({ compare: state.compare ? 'none' : undefined })],
     ['F', () => setFiltering(true)],
     ['R', () => navigate(pathTo('sites', site.site_id, 'realtime'))],
     ['?', () => setHelp(true)],
@@ -73,7 +74,7 @@ export function ReportBar({
           <Icon name="filter" size={16} /> {t('filter.add')}
         </button>
         <SegmentsMenu state={state} />
-        {withCompare && state.query.period !== 'all' && (
+        {canCompare && (
           <Menu
             label={t(state.compare ? `compare.${state.compare}` : 'compare.none')}
             name={`${t('compare.name')}: ${t(state.compare ? `compare.${state.compare}` : 'compare.none')}`}

@@ -24,7 +24,14 @@ export function ExclusionTestBox({ siteId }: { readonly siteId: string }) {
         {FIELDS.map((name) => (
           <label key={name}>
             {t(`rule.${name}`)}
-            <input value={hit[name]} onChange={(event) => setHit({ ...hit, [name]: event.target.value })} />
+            <input
+              value={hit[name]}
+              onChange={(event) => {
+                // The shown result would not belong to the changed hit.
+                test.reset();
+                setHit({ ...hit, [name]: event.target.value });
+              }}
+            />
           </label>
         ))}
         <button type="submit" className="button">

@@ -56,7 +56,7 @@ export function CodeBlock({
       <ScrollBox label={label} className="code">
         <pre>{code}</pre>
       </ScrollBox>
-      <CopyButton text={code} label={copyLabel ?? t('copy')} />
+      <CopyButton key={code} text={code} label={copyLabel ?? t('copy')} />
     </div>
   );
 }
