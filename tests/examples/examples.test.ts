@@ -16,8 +16,7 @@ describe('the examples run without changes', () => {
   afterAll(() => weir.stop(), 60_000);
 
   const openSite = async () => {
-    const siteId = await weir.client.createSite();
-    const { key } = await weir.client.createKey(siteId);
+    const { site: siteId, key } = await weir.client.createSiteWithKey();
     const env = { ...process.env, WEIR_URL: weir.url, WEIR_KEY: key };
     const signups = async (count: number) => {
       await weir.client.rows('events', siteId, count);

@@ -18,8 +18,7 @@ const CLIENT_ADDRESS = '198.51.100.77';
 /** Sends events while Weir is killed repeatedly. Then checks that the archive of each topic contains every accepted event exactly once. */
 async function archivesEverythingOnce(weir: WeirProcess, store: ObjectStore): Promise<void> {
   const { client } = weir;
-  const site = await client.createSite();
-  const { key } = await client.createKey(site);
+  const { key } = await client.createSiteWithKey();
   await client.keyKnown(key);
   const accepted: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {

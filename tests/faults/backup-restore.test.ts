@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
-import { runProgram, startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+import { mustRunWeir, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
 const EVENTS_AT_ONCE = 20;
 const VISITORS = 50;
@@ -19,12 +19,6 @@ function makeFolder(): string {
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-
-async function weirCommand(weir: WeirProcess, ...args: readonly string[]): Promise<string> {
-  const ended = await runProgram('weir.js', args, { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
-  expect(ended).toMatchObject({ code: 0 });
-  return ended.stdout;
-}
 
 /** Sends events until `stop` is called. `accepted` collects the names of the accepted events. */
 function sendEvents(weir: WeirProcess, key: string): { accepted: string[]; stop(): Promise<void> } {
@@ -56,8 +50,7 @@ const SESSIONS_OF_EVENTS =
 test('a backup under load, restored into an empty folder: the same rows, and a balanced audit', async () => {
   const place = makeFolder();
   const original = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000' } });
-  const site = await original.client.createSite();
-  const { key } = await original.client.createKey(site);
+  const { site, key } = await original.client.createSiteWithKey();
   await original.client.keyKnown(key);
   for (let nth = 0; nth < VISITORS; nth++) {
     const ids = { site_id: site, visitor_id: `visitor-${nth}`, session_id: `session-${nth}` };
@@ -67,10 +60,10 @@ test('a backup under load, restored into an empty folder: the same rows, and a b
   const load = sendEvents(original, key);
   await eventually('many events are accepted', () => load.accepted.length > 2_000);
   const acceptedBefore = [...load.accepted];
-  await weirCommand(original, 'backup', 'create', place);
+  await mustRunWeir(original.client, 'backup', 'create', place);
   await eventually('more events are accepted', () => load.accepted.length > acceptedBefore.length + 500);
   const acceptedBeforeSecond = [...load.accepted];
-  const second = JSON.parse(await weirCommand(original, 'backup', 'create', place, '--json')) as {
+  const second = JSON.parse(await mustRunWeir(original.client, 'backup', 'create', place, '--json')) as {
     bytes_done: number;
     bytes_stored: number;
   };
@@ -80,13 +73,13 @@ test('a backup under load, restored into an empty folder: the same rows, and a b
   await original.client.settled();
 
   for (const [id, accepted] of [
-    [(await weirCommand(original, 'backup', 'list', place)).split('\n')[0] as string, acceptedBefore],
+    [(await mustRunWeir(original.client, 'backup', 'list', place)).split('\n')[0] as string, acceptedBefore],
     [undefined, acceptedBeforeSecond],
   ] as const) {
     const chosen = id === undefined ? [] : ['--id', id];
-    await weirCommand(original, 'backup', 'verify', place, ...chosen);
+    await mustRunWeir(original.client, 'backup', 'verify', place, ...chosen);
     const folder = join(makeFolder(), 'restored');
-    await weirCommand(original, 'backup', 'restore', place, folder, ...chosen);
+    await mustRunWeir(original.client, 'backup', 'restore', place, folder, ...chosen);
     const restored = await startWeir({ dataDir: folder, env: { RATE_LIMIT_EVENTS: '1000000' } });
     try {
       const { client } = restored;
@@ -127,8 +120,7 @@ test('a backup under load, restored into an empty folder: the same rows, and a b
 test('a kill during a backup leaves no snapshot, and the next backup is whole', async () => {
   const place = makeFolder();
   const weir = await startWeir({});
-  const site = await weir.client.createSite();
-  const { key } = await weir.client.createKey(site);
+  const { key } = await weir.client.createSiteWithKey();
   await weir.client.keyKnown(key);
   for (let round = 0; round < 3; round++) {
     await weir.client.must(201, 'POST', '/backups', { to: `file://${place}` });
@@ -145,7 +137,7 @@ test('a kill during a backup leaves no snapshot, and the next backup is whole', 
         (await weir.client.sql(`SELECT 1 AS one FROM events WHERE event_name = 'round ${round}'`)).length === 1,
     );
   }
-  await weirCommand(weir, 'backup', 'create', place);
-  await weirCommand(weir, 'backup', 'verify', place);
+  await mustRunWeir(weir.client, 'backup', 'create', place);
+  await mustRunWeir(weir.client, 'backup', 'verify', place);
   await weir.stop();
 });

@@ -37,8 +37,7 @@ onSmallDisks(`a full disk under the data folder (needs root and mounts: ${reason
       try {
         const weir = await startWeir({ dataDir: disk.folder, env: ENV });
         try {
-          const site = await weir.client.createSite();
-          const { key } = await weir.client.createKey(site);
+          const { site, key } = await weir.client.createSiteWithKey();
           const load = startLoad({ url: weir.url, site, key, clients: CLIENTS, timeoutMs: 30_000 });
           for (let round = 0; round < rounds; round++) await fillAndFree({ weir, disk, load, key, fault, round });
           await load.stop();

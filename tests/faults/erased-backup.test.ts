@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
-import { runProgram, startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+import { mustRunWeir, runWeir, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
 const folders: string[] = [];
 
@@ -15,12 +15,6 @@ function makeFolder(): string {
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-
-async function weirCommand(weir: WeirProcess, code: number, ...args: readonly string[]): Promise<string> {
-  const ended = await runProgram('weir.js', args, { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
-  expect([ended.code, ended.stderr]).toEqual([code, expect.anything()]);
-  return `${ended.stdout}${ended.stderr}`;
-}
 
 const rowsThatName = (weir: WeirProcess, name: string) =>
   weir.client.number(
@@ -45,8 +39,7 @@ test('persons who were erased after a backup do not come back with it', async ()
   const [place, other] = [makeFolder(), makeFolder()];
   const weir = await startWeir({ env: { WEIR_BACKUP_TO: `file://${place}` } });
   const { client } = weir;
-  const site = await client.createSite();
-  const { key } = await client.createKey(site);
+  const { site, key } = await client.createSiteWithKey();
   await client.keyKnown(key);
   for (const name of ['anna', 'bob', 'carl']) {
     await client.identify(key, { visitor_id: name, user_id: name, email: `${name}@example.com` });
@@ -54,20 +47,20 @@ test('persons who were erased after a backup do not come back with it', async ()
     await client.events(key, { name: 'named', user_id: name });
   }
   await client.settled();
-  for (const folder of [place, other]) await weirCommand(weir, 0, 'backup', 'create', folder);
+  for (const folder of [place, other]) await mustRunWeir(client, 'backup', 'create', folder);
   // The backups contain Anna and Bob, who are erased now.
-  await weirCommand(weir, 0, 'forget', '--site', site, '--user', 'anna');
+  await mustRunWeir(client, 'forget', '--site', site, '--user', 'anna');
   const list = join(makeFolder(), 'erased.json');
-  writeFileSync(list, await weirCommand(weir, 0, 'forget', '--list', '--json'));
-  const [old] = (await weirCommand(weir, 0, 'backup', 'list', place)).split('\n');
-  await weirCommand(weir, 0, 'forget', '--site', site, '--user', 'bob');
-  writeFileSync(list, await weirCommand(weir, 0, 'forget', '--list', '--json'));
-  expect(await weirCommand(weir, 0, 'forget', '--list')).toMatch(/erasure_.*\n.*erasure_/);
+  writeFileSync(list, await mustRunWeir(client, 'forget', '--list', '--json'));
+  const [old] = (await mustRunWeir(client, 'backup', 'list', place)).split('\n');
+  await mustRunWeir(client, 'forget', '--site', site, '--user', 'bob');
+  writeFileSync(list, await mustRunWeir(client, 'forget', '--list', '--json'));
+  expect(await mustRunWeir(client, 'forget', '--list')).toMatch(/erasure_.*\n.*erasure_/);
   await weir.stop();
 
   // Each erasure has also updated the list of erasures in `place`, because the scheduled backups go there.
   const fromPlace = join(makeFolder(), 'restored');
-  const said = await weirCommand(weir, 0, 'backup', 'restore', place, fromPlace, '--id', old as string);
+  const said = await mustRunWeir(client, 'backup', 'restore', place, fromPlace, '--id', old as string);
   expect(said).toContain('2 erasures that the backup does not have');
   const restored = await startWeir({ dataDir: fromPlace });
   await erasedSince(restored);
@@ -75,7 +68,7 @@ test('persons who were erased after a backup do not come back with it', async ()
 
   // In `other`, the list of erasures is only as new as the newest backup. So the operator gives the newer list.
   const fromOther = join(makeFolder(), 'restored');
-  await weirCommand(weir, 0, 'backup', 'restore', other, fromOther, '--erased', list);
+  await mustRunWeir(client, 'backup', 'restore', other, fromOther, '--erased', list);
   const second = await startWeir({ dataDir: fromOther });
   await erasedSince(second);
   // After a kill and a restart, the persons are still erased.
@@ -86,10 +79,15 @@ test('persons who were erased after a backup do not come back with it', async ()
 
   rmSync(join(other, 'erased.json'));
   const refused = makeFolder();
-  expect(await weirCommand(weir, 2, 'backup', 'restore', other, join(refused, 'a'))).toContain('--nothing-erased');
+  const restore = (name: string) => ['backup', 'restore', other, join(refused, name)];
+  expect(await runWeir(client, restore('a'))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--nothing-erased'),
+  });
   writeFileSync(list, '{"version": 1}');
-  expect(await weirCommand(weir, 2, 'backup', 'restore', other, join(refused, 'b'), '--erased', list)).toContain(
-    'is not a list of erasures',
-  );
-  await weirCommand(weir, 0, 'backup', 'restore', other, join(refused, 'c'), '--nothing-erased');
+  expect(await runWeir(client, [...restore('b'), '--erased', list])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is not a list of erasures'),
+  });
+  await mustRunWeir(client, ...restore('c'), '--nothing-erased');
 }, 300_000);

@@ -1,6 +1,6 @@
 import type { Load } from '@weir/testkit/load';
-import type { WeirProcess } from '@weir/testkit/weir-process';
-import { runProgram, TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
+import type { WeirClient } from '@weir/testkit/weir-client';
+import { mustRunWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
 /** Settings of Weir in the fault tests: rate limits that no test reaches. */
 export const FAULTS_ENV = {
@@ -14,27 +14,23 @@ export const FAULTS_ENV = {
  * and by `weir audit`), that no visit has wrong stamps, that no dead letter exists, and that the load received no unexpected answer.
  */
 export async function expectExactlyOnce(
-  weir: Pick<WeirProcess, 'client' | 'url'>,
+  { client }: Pick<WeirProcess, 'client'>,
   site: string,
   load: Load,
 ): Promise<void> {
-  await weir.client.settled(300_000);
-  const keys = await countsOf(weir, site, 'idempotency_key', "source = 'server'");
-  const hits = await countsOf(weir, site, 'event_name', "source = 'collect'");
+  await client.settled(300_000);
+  const keys = await countsOf(client, site, 'idempotency_key', "source = 'server'");
+  const hits = await countsOf(client, site, 'event_name', "source = 'collect'");
 
   expect(load.strange).toEqual([]);
   expect([...load.acknowledgedKeys].filter((name) => !keys.has(name))).toEqual([]);
   expect([...load.acknowledgedHits].filter((name) => !hits.has(name))).toEqual([]);
   expect([...keys, ...hits].filter(([, count]) => count !== 1)).toEqual([]);
 
-  expect(await weir.client.sql(VISITS_WITH_WRONG_STAMPS)).toEqual([]);
-  expect(await weir.client.audit()).toEqual([]);
-  expect(await weir.client.number('SELECT count() FROM dead_letters')).toBe(0);
-  const audit = await runProgram('weir.js', ['audit'], { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
-  expect({ code: audit.code, output: audit.code === 0 ? '' : audit.stdout + audit.stderr }).toEqual({
-    code: 0,
-    output: '',
-  });
+  expect(await client.sql(VISITS_WITH_WRONG_STAMPS)).toEqual([]);
+  expect(await client.audit()).toEqual([]);
+  expect(await client.number('SELECT count() FROM dead_letters')).toBe(0);
+  await mustRunWeir(client, 'audit');
 }
 
 /** Selects the visits whose stamps (docs/glossary.md) differ from their row of the view `sessions`. Ignores visits in which a row has no stamp. */
@@ -47,16 +43,11 @@ export const VISITS_WITH_WRONG_STAMPS = `SELECT * FROM
   WHERE if(sessions.visitor_id = '', (n, b, s) != (0, 0, 0), (n, b, s, began, entry) != (1, is_bounce, duration_seconds, started_at, entry_path))`;
 
 /** Counts the rows for each value of a column. Reads in parts, because the size of one answer is limited. */
-async function countsOf(
-  weir: Pick<WeirProcess, 'client' | 'url'>,
-  site: string,
-  column: string,
-  where: string,
-): Promise<Map<string, number>> {
+async function countsOf(client: WeirClient, site: string, column: string, where: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   const parts = 16;
   for (let part = 0; part < parts; part++) {
-    const rows = await weir.client.sql(
+    const rows = await client.sql(
       `SELECT ${column} AS name, count() AS n FROM events WHERE site_id = {site:String} AND ${where} AND cityHash64(${column}) % ${parts} = {part:UInt8} GROUP BY name`,
       { site, part },
     );

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
 import { eventually } from '@weir/testkit/eventually';
 import type { WeirClient } from '@weir/testkit/weir-client';
-import { runProgram, startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+import { mustRunWeir, startWeir } from '@weir/testkit/weir-process';
 import { archivedRecords } from '../../services/archiver/test/archived-records.ts';
 import { FAULTS_ENV, say } from './exactly-once.ts';
 
@@ -28,16 +28,6 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** A name with 22 random characters of base 64, so that no file contains it by chance. */
 const newName = (mark: string): string => `${mark}${randomBytes(16).toString('base64url')}`;
-
-async function weirCommand(weir: WeirProcess, ...args: readonly string[]): Promise<string> {
-  const ended = await runProgram('weir.js', args, { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
-  expect({ args, code: ended.code, stderr: ended.code === 0 ? '' : ended.stderr }).toEqual({
-    args,
-    code: 0,
-    stderr: '',
-  });
-  return ended.stdout;
-}
 
 /** Every second person is a user with a profile, the others are visitors without a user. */
 const isUser = (nth: number): boolean => nth % 2 === 0;
@@ -137,8 +127,7 @@ test(`${GONE} persons are erased in one call, and nothing brings them back`, asy
   const weir = await startWeir({ env });
   const { client } = weir;
   try {
-    const site = await client.createSite();
-    const { key } = await client.createKey(site);
+    const { site, key } = await client.createSiteWithKey();
     await client.keyKnown(key);
     await put(
       client,
@@ -150,7 +139,7 @@ test(`${GONE} persons are erased in one call, and nothing brings them back`, asy
     await put(client, key, gone);
     const stored = await traces(client, 'weir');
     expect(stored.records).toBe(GONE * 2.5);
-    await weirCommand(weir, 'backup', 'create', join(home, 'backup'));
+    await mustRunWeir(client, 'backup', 'create', join(home, 'backup'));
     const onDisk = await filesWith(weir.dataDir, gone);
     say(`forget-many: files with names before the erasure: ${JSON.stringify(onDisk)}`);
     const namesIn = (folder: string): number =>
@@ -191,19 +180,19 @@ test(`${GONE} persons are erased in one call, and nothing brings them back`, asy
     }
 
     for (const from of ['enriched', 'raw', 'archive']) {
-      await weirCommand(weir, 'replay', 'start', '--from', from);
+      await mustRunWeir(client, 'replay', 'start', '--from', from);
       expect([from, await traces(client, 'weir_shadow')]).toEqual([from, {}]);
       expect([from, await checksums(client, 'weir_shadow')]).toEqual([from, before]);
-      await weirCommand(weir, 'replay', 'swap');
+      await mustRunWeir(client, 'replay', 'swap');
       expect([from, await traces(client, 'weir'), await checksums(client, 'weir')]).toEqual([from, {}, before]);
-      await weirCommand(weir, 'replay', 'drop');
+      await mustRunWeir(client, 'replay', 'drop');
     }
     await client.balanced();
 
     const list = join(home, 'erased.json');
-    writeFileSync(list, await weirCommand(weir, 'forget', '--list', '--json'));
+    writeFileSync(list, await mustRunWeir(client, 'forget', '--list', '--json'));
     const folder = join(home, 'restored');
-    await weirCommand(weir, 'backup', 'restore', join(home, 'backup'), folder, '--erased', list);
+    await mustRunWeir(client, 'backup', 'restore', join(home, 'backup'), folder, '--erased', list);
     const restored = await startWeir({ dataDir: folder, env: FAULTS_ENV });
     try {
       expect(await traces(restored.client, 'weir')).toEqual({});

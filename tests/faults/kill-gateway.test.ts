@@ -13,8 +13,7 @@ test(`kill -9 of one of two gateway processes at ${KILLS} random moments under l
   const random = seededRandom(seed);
   const weir = await startWeir({ env: { ...FAULTS_ENV, WEIR_GATEWAY_PROCESSES: '2' } });
   try {
-    const site = await weir.client.createSite();
-    const { key } = await weir.client.createKey(site);
+    const { site, key } = await weir.client.createSiteWithKey();
     const load = startLoad({ url: weir.url, site, key, clients: CLIENTS });
     const mainPid = weir.pid();
     for (let kill = 0; kill < KILLS; kill++) {

@@ -12,8 +12,7 @@ test(`kill -9 of the whole process group at ${KILLS} random moments under load: 
   const random = seededRandom(seed);
   const weir = await startWeir({ env: FAULTS_ENV });
   try {
-    const site = await weir.client.createSite();
-    const { key } = await weir.client.createKey(site);
+    const { site, key } = await weir.client.createSiteWithKey();
     const load = startLoad({ url: weir.url, site, key, clients: CLIENTS });
     const readyMs: number[] = [];
     for (let kill = 0; kill < KILLS; kill++) {

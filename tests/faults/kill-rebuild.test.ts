@@ -17,8 +17,7 @@ test(
     const root = copyInstallation();
     const weir = await startWeir({ program: join(root, 'dist/main.js'), env: FAULTS_ENV });
     try {
-      const site = await weir.client.createSite();
-      const { key } = await weir.client.createKey(site);
+      const { site, key } = await weir.client.createSiteWithKey();
       const load = startLoad({ url: weir.url, site, key, clients: CLIENTS, pauseMs: PAUSE_MS });
       await eventually('enough events', () => load.acknowledgedKeys.size >= EVENTS_BEFORE, 300_000);
       await killRebuild({

@@ -29,8 +29,7 @@ test(`kill -9 at ${KILLS} moments while dead letters are redriven by two callers
   const weir = await startWeir({ env: FAULTS_ENV });
   try {
     const { client } = weir;
-    const site = await client.createSite();
-    const { key } = await client.createKey(site);
+    const { site, key } = await client.createSiteWithKey();
     await weir.terminate();
     await command(weir, "ALTER TABLE weir.records ADD CONSTRAINT no_bad CHECK NOT startsWith(event_name, 'bad')");
     await weir.restart();

@@ -15,8 +15,7 @@ test.each(['enriched', 'raw'] as const)(
   async (from) => {
     const weir = await startWeir({ env: FAULTS_ENV });
     try {
-      const site = await weir.client.createSite();
-      const { key } = await weir.client.createKey(site);
+      const { site, key } = await weir.client.createSiteWithKey();
       const load = startLoad({ url: weir.url, site, key, clients: CLIENTS, pauseMs: PAUSE_MS });
       await eventually('enough events', () => load.acknowledgedKeys.size >= EVENTS_BEFORE, 180_000);
       await killReplays({

@@ -63,8 +63,7 @@ async function restores(env: Readonly<Record<string, string>>, endpoint: string 
     expect(await digestsOf(weir)).toEqual(digests);
     expect(await weir.client.audit()).toEqual([]);
 
-    const next = await weir.client.createSite();
-    const { key } = await weir.client.createKey(next);
+    const { site: next, key } = await weir.client.createSiteWithKey();
     const load = startLoad({ url: weir.url, site: next, key, clients: 1 });
     await eventually('more events', () => load.acknowledgedKeys.size >= 50, STEP_WITHIN_MS);
     await load.stop();
@@ -78,8 +77,7 @@ async function restores(env: Readonly<Record<string, string>>, endpoint: string 
 async function archiveOne(env: Readonly<Record<string, string>>, endpoint: string | undefined) {
   const weir = await startWeir({ env: { ...ENV, ...env } });
   try {
-    const site = await weir.client.createSite();
-    const { key } = await weir.client.createKey(site);
+    const { site, key } = await weir.client.createSiteWithKey();
     const load = startLoad({ url: weir.url, site, key, clients: 4 });
     await eventually('enough events', () => load.acknowledgedKeys.size >= EVENTS, STEP_WITHIN_MS);
     await load.stop();

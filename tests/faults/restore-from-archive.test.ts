@@ -6,7 +6,7 @@ import { openFileObjectStore } from '@weir/adapters/object-store/file-object-sto
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
 import { eventually } from '@weir/testkit/eventually';
 import { startLoad } from '@weir/testkit/load';
-import { runProgram, startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
+import { mustRunWeir, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
 import { expectExactlyOnce, FAULTS_ENV } from './exactly-once.ts';
 
@@ -18,19 +18,13 @@ const WITHIN_MS = 120_000;
 const folder = mkdtempSync(join(tmpdir(), 'weir-restore-archive-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function weirCommand({ url }: WeirProcess, ...args: readonly string[]): Promise<void> {
-  const { code, stderr } = await runProgram('weir.js', args, { WEIR_URL: url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
-  expect([args, code, code === 0 ? '' : stderr]).toEqual([args, 0, '']);
-}
-
 const digestsOf = ({ client }: WeirProcess) => tableDigests((query) => client.sql(query), 'weir');
 
 test('an archive that was written under load and kills, in an empty folder: the same tables, and a balanced audit', async () => {
   const env = { ...FAULTS_ENV, ARCHIVE_URL: pathToFileURL(folder).href, ARCHIVE_LINGER_SECONDS: '1' };
   const original = await startWeir({ env });
   const { client } = original;
-  const site = await client.createSite();
-  const { key } = await client.createKey(site);
+  const { site, key } = await client.createSiteWithKey();
   await client.keyKnown(key);
   const load = startLoad({ url: original.url, site, key, clients: CLIENTS });
   await eventually('many events', () => load.acknowledgedKeys.size > EVENTS, WITHIN_MS);
@@ -67,10 +61,10 @@ test('an archive that was written under load and kills, in an empty folder: the 
   try {
     // The archive has records only, so the operator makes the sites again.
     await restored.client.createSite({ site_id: site });
-    await weirCommand(restored, 'replay', 'start', '--from', 'archive');
-    await weirCommand(restored, 'replay', 'swap');
+    await mustRunWeir(restored.client, 'replay', 'start', '--from', 'archive');
+    await mustRunWeir(restored.client, 'replay', 'swap');
     expect(await digestsOf(restored)).toEqual(digests);
-    await weirCommand(restored, 'audit');
+    await mustRunWeir(restored.client, 'audit');
     const audit = await restored.client.must(200, 'GET', '/audit');
     expect(audit).toMatchObject({ balanced: true, totals: { received: records, in_flight: 0 } });
 
@@ -79,7 +73,7 @@ test('an archive that was written under load and kills, in an empty folder: the 
     expect((await restored.client.events(own, { name: 'after' })).status).toBe(202);
     await restored.client.settled();
     expect(await restored.client.number('SELECT count() FROM records')).toBe(records + 1);
-    await weirCommand(restored, 'audit');
+    await mustRunWeir(restored.client, 'audit');
   } finally {
     await restored.stop();
   }

@@ -9,8 +9,7 @@ export const CLIENT_ADDRESS = '203.0.113.77';
  * dropped. Resolves with the site when all outcomes are stored.
  */
 export async function sendSomeTraffic({ client }: WeirProcess): Promise<string> {
-  const siteId = await client.createSite();
-  const { key } = await client.createKey(siteId);
+  const { site: siteId, key } = await client.createSiteWithKey();
   await client.must(201, 'POST', `/sites/${siteId}/identity-secret`);
   await client.must(201, 'POST', `/sites/${siteId}/exclusions`, { type: 'path', value: '/internal' });
   await client.must(201, 'POST', `/sites/${siteId}/exclusions`, { type: 'ip', value: '198.51.100.9' });

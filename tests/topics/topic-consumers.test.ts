@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
-import {
-  bareEnv,
-  PROJECT_ROOT,
-  runProgram,
-  startWeir,
-  TEST_ADMIN_TOKEN,
-  type WeirProcess,
-} from '@weir/testkit/weir-process';
+import { bareEnv, PROJECT_ROOT, runWeir, startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { sendSomeTraffic } from './some-traffic.ts';
 
 /** With CI=true, infra/local/install-languages.mjs installs this package. */
@@ -78,8 +71,7 @@ describeLive('kafka', (brokers) => {
   });
 
   test('weir topics list and tail read Kafka, and change no committed offset', async () => {
-    const weirCommand = (...args: string[]) =>
-      runProgram('weir.js', ['topics', ...args], { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
+    const weirCommand = (...args: string[]) => runWeir(weir.client, ['topics', ...args]);
     const before = await weir.client.must(200, 'GET', '/pipeline');
     const listed = JSON.parse((await weirCommand('list', '--json')).stdout);
     const raw = listed.find(({ name }: { name: string }) => name === 'events.raw');

@@ -72,6 +72,12 @@ export function createWeirClient(urls: readonly string[], adminToken: string, is
     return site.site_id;
   };
 
+  /** Creates a site for one test, and an API key of it. Every gateway knows both when this resolves. */
+  const createSiteWithKey = async (fields: object = {}): Promise<TestKey & { readonly site: string }> => {
+    const site = await createSite(fields);
+    return { site, ...(await createKey(site)) };
+  };
+
   const sql = async (query: string, params?: object): Promise<readonly Row[]> => {
     const data = (await must(200, 'POST', '/sql', params === undefined ? { query } : { query, params })) as {
       rows: readonly Row[];
@@ -133,6 +139,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string, is
     keyRefused,
     createSite,
     createKey,
+    createSiteWithKey,
     sql,
     number,
     rows,

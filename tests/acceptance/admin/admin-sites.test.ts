@@ -96,8 +96,7 @@ describe('sites', () => {
   });
 
   test('DELETE removes the site and its keys: requests soon get 404 and 401', async () => {
-    const id = await weir.createSite();
-    const { key } = await weir.createKey(id);
+    const { site: id, key } = await weir.createSiteWithKey();
     expect([200, 204]).toContain((await weir.admin('DELETE', `/sites/${id}`)).status);
     const hit = { site_id: id, visitor_id: 'v', session_id: 's', type: 'pageview' };
     await weir.everywhere('no site', { path: '/api/collect', body: hit }, ({ status }) => status === 404);
@@ -173,7 +172,7 @@ describe('keys', () => {
 
 describe('token', () => {
   test('401 in the response envelope without a token, with a wrong token, and with an API key', async () => {
-    const { key } = await weir.createKey(await weir.createSite());
+    const { key } = await weir.createSiteWithKey();
     const calls = [
       ['GET', '/sites'],
       ['POST', '/sites'],

@@ -130,7 +130,7 @@ describe('sql', () => {
   });
 
   test('a query that needs too much memory is refused, and other requests are not affected', async () => {
-    const { key } = await weir.createKey(await weir.createSite());
+    const { key } = await weir.createSiteWithKey();
     const greedy = ask('SELECT length(groupArray(number)) FROM numbers(2000000000)');
     expectJson(await weir.events(key, { name: 'meanwhile' }), 202, ACCEPTED);
     expectEnvelope(await greedy, 400);

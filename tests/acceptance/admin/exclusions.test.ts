@@ -70,8 +70,7 @@ describe('exclusion rules', () => {
   });
 
   test('rules drop hits of every type and leave no data; they never drop server events', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     await weir.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'visitor', value: 'gone' });
     await inForceEverywhere();
     await sendHit(site, { fields: { visitor_id: 'gone' } });

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WeirClient } from '@weir/testkit/weir-client';
-import { runProgram } from '@weir/testkit/weir-process';
+import { mustRunWeir, runWeir } from '@weir/testkit/weir-process';
 import { ACCEPTANCE_ENV, describeOwnProcess, useOwnWeir, useWeir } from '../use-weir.ts';
 import { makeExportTraffic } from './export-traffic.ts';
 import { addGoals, expectSame, reportsOf, rowsOf, TABLES } from './site-reports.ts';
@@ -11,15 +11,8 @@ const client = useWeir();
 const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const weir = (of: WeirClient, ...args: readonly string[]) =>
-  runProgram('weir.js', args, { WEIR_URL: of.urls[0] ?? '', WEIR_ADMIN_TOKEN: of.adminToken });
-async function must(of: WeirClient, ...args: readonly string[]) {
-  const run = await weir(of, ...args);
-  expect({ args, code: run.code, stderr: run.code === 0 ? '' : run.stderr }).toEqual({ args, code: 0, stderr: '' });
-  return run;
-}
 async function importDump(of: WeirClient, path: string, site: string) {
-  const { stdout } = await must(of, 'import', path, '--site', site, '--format', 'weir', '--json');
+  const stdout = await mustRunWeir(of, 'import', path, '--site', site, '--format', 'weir', '--json');
   await of.settled();
   return JSON.parse(stdout) as { readonly rows_appended: number; readonly rows_known: number; readonly lines: number };
 }
@@ -37,7 +30,7 @@ describe('weir export everything, then weir import', () => {
     await addGoals(client, site);
     await makeExportTraffic(client, site);
     dump = join(folder, 'site.ndjson.gz');
-    await must(client, 'export', 'everything', '--site', site, '--to', dump);
+    await mustRunWeir(client, 'export', 'everything', '--site', site, '--to', dump);
   });
 
   test('the traffic has something of everything', async () => {
@@ -68,7 +61,7 @@ describe('weir export everything, then weir import', () => {
     const known = await importDump(client, dump, site);
     expect(known).toMatchObject({ rows_appended: 0, rows_known: known.lines });
     const again = join(folder, 'again.ndjson');
-    await must(client, 'export', 'everything', '--site', site, '--to', again);
+    await mustRunWeir(client, 'export', 'everything', '--site', site, '--to', again);
     const copy = await siteForCopy();
     await importDump(client, dump, copy);
     expect(await importDump(client, again, copy)).toMatchObject({ rows_appended: 0 });
@@ -81,7 +74,7 @@ describe('weir export everything, then weir import', () => {
 
   test('a part of the time, then all of it: each row once', async () => {
     const part = join(folder, 'part.ndjson');
-    await must(
+    await mustRunWeir(
       client,
       'export',
       'everything',
@@ -109,20 +102,20 @@ describe('weir export everything, then weir import', () => {
   test('a dump that was cut or changed is refused before a row is imported', async () => {
     const copy = await client.createSite();
     const whole = join(folder, 'whole.ndjson');
-    await must(client, 'export', 'everything', '--site', site, '--to', whole);
+    await mustRunWeir(client, 'export', 'everything', '--site', site, '--to', whole);
     const lines = readFileSync(whole, 'utf8').trimEnd().split('\n');
     const file = (name: string, content: readonly string[]): string => {
       const path = join(folder, name);
       writeFileSync(path, `${content.join('\n')}\n`);
       return path;
     };
-    const refused = async (path: string) => (await weir(client, 'import', path, '--site', copy)).stderr;
+    const refused = async (path: string) => (await runWeir(client, ['import', path, '--site', copy])).stderr;
     expect(await refused(file('cut.ndjson', lines.slice(0, -1)))).toContain('it is incomplete');
     expect(await refused(file('less.ndjson', lines.toSpliced(3, 1)))).toContain('it was changed');
     expect(await refused(file('old.ndjson', [lines[0]?.replace(/"weir_dump":\d+/, '"weir_dump":7') ?? '']))).toContain(
       'it has version 7',
     );
-    const log = await weir(client, 'import', file('access.log', ['x']), '--site', copy, '--format', 'weir');
+    const log = await runWeir(client, ['import', file('access.log', ['x']), '--site', copy, '--format', 'weir']);
     expect(log.stderr).toContain('not a dump');
     const broken = await refused(file('broken.ndjson', lines.with(4, '["row"]')));
     expect(broken).toContain('line 5 of the dump: must have');

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProgram } from '@weir/testkit/weir-process';
+import { mustRunWeir } from '@weir/testkit/weir-process';
 import { generatedLines, importText } from '../reports/stats-traffic.ts';
 import { ACCEPTANCE_ENV, describeOwnProcess, useOwnWeir } from '../use-weir.ts';
 import { makeExportTraffic } from './export-traffic.ts';
@@ -29,13 +29,6 @@ describeOwnProcess('an export of many events', () => {
     return result;
   }
 
-  async function weir(...args: readonly string[]): Promise<string> {
-    const settings = { WEIR_URL: client.urls[0] ?? '', WEIR_ADMIN_TOKEN: client.adminToken };
-    const { code, stdout, stderr } = await runProgram('weir.js', args, settings);
-    if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${stderr}`);
-    return stdout;
-  }
-
   async function newSite(): Promise<string> {
     const site = await client.createSite({ timezone: 'Europe/Berlin' });
     await addGoals(client, site);
@@ -60,10 +53,10 @@ describeOwnProcess('an export of many events', () => {
     expect(events).toBeGreaterThan(EVENTS * 0.95);
 
     const dump = join(folder, 'site.ndjson.gz');
-    await timed('export', () => weir('export', 'everything', '--site', site, '--to', dump));
+    await timed('export', () => mustRunWeir(client, 'export', 'everything', '--site', site, '--to', dump));
     const copy = await newSite();
     const imported = await timed('import', async () =>
-      JSON.parse(await weir('import', dump, '--site', copy, '--format', 'weir', '--json')),
+      JSON.parse(await mustRunWeir(client, 'import', dump, '--site', copy, '--format', 'weir', '--json')),
     );
     await client.settled(3_600_000);
     expect(imported).toMatchObject({ rows_appended: imported.lines, rows_known: 0 });

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { runProgram } from '@weir/testkit/weir-process';
+import { runWeir } from '@weir/testkit/weir-process';
 import { useWeir } from '../use-weir.ts';
 import { makeExportTraffic } from './export-traffic.ts';
 
@@ -17,11 +17,7 @@ beforeAll(async () => {
   await makeExportTraffic(client, site);
 });
 
-const run = (...args: readonly string[]) =>
-  runProgram('weir.js', ['export', ...args, '--site', site], {
-    WEIR_URL: client.urls[0] ?? '',
-    WEIR_ADMIN_TOKEN: client.adminToken,
-  });
+const run = (...args: readonly string[]) => runWeir(client, ['export', ...args, '--site', site]);
 async function text(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^exported \d+\.\d MB in /) });
@@ -87,8 +83,7 @@ describe('weir export: each table in each format', () => {
   });
 
   test('each first character with which a spreadsheet could begin a formula gets an apostrophe', async () => {
-    const other = await client.createSite();
-    const { key } = await client.createKey(other);
+    const { site: other, key } = await client.createSiteWithKey();
     const names = ['=', '+', '-', '@', '\t', '\r', '\n'].map((first) => `${first}1`);
     for (const name of [...names, 'a=1']) expect((await client.events(key, { name })).status).toBe(202);
     await client.settled();

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { describeLive } from '@weir/testkit/live-ports';
-import { runProgram } from '@weir/testkit/weir-process';
+import { commandEnv, runProgram } from '@weir/testkit/weir-process';
 import { useWeir } from '../use-weir.ts';
 import { makeExportTraffic } from './export-traffic.ts';
 
@@ -21,8 +21,7 @@ describeLive('s3', (endpoint) => {
 
   const run = (to: string, ...args: readonly string[]) =>
     runProgram('weir.js', ['export', 'events', '--site', site, '--to', to, ...args], {
-      WEIR_URL: client.urls[0] ?? '',
-      WEIR_ADMIN_TOKEN: client.adminToken,
+      ...commandEnv(client),
       ...CREDENTIALS,
       S3_ENDPOINT: endpoint(),
       S3_PATH_STYLE: 'true',

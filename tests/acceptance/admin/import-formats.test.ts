@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProgram } from '@weir/testkit/weir-process';
+import { mustRunWeir, runWeir } from '@weir/testkit/weir-process';
 import { useWeir } from '../use-weir.ts';
 
 const weir = useWeir();
@@ -21,15 +21,10 @@ function file(content: string | Buffer): string {
   writeFileSync(path, content);
   return path;
 }
-const weirImport = (path: string, site: string, ...more: readonly string[]) =>
-  runProgram('weir.js', ['import', path, '--site', site, '--json', ...more], {
-    WEIR_URL: weir.urls[0] ?? '',
-    WEIR_ADMIN_TOKEN: weir.adminToken,
-  });
+const importOf = (path: string, site: string, ...more: readonly string[]) =>
+  ['import', path, '--site', site, '--json', ...more] as const;
 async function imported(path: string, site: string, ...more: readonly string[]): Promise<Summary> {
-  const run = await weirImport(path, site, ...more);
-  expect({ code: run.code, stderr: run.code === 0 ? '' : run.stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(run.stdout) as Summary;
+  return JSON.parse(await mustRunWeir(weir, ...importOf(path, site, ...more))) as Summary;
 }
 const line = (head: string, path: string) =>
   `${head} [17/May/2026:10:05:03 +0000] "GET ${path} HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"\n`;
@@ -64,7 +59,7 @@ describe.each(Object.entries(FORMATS))('weir import: %s', (format, head) => {
 
   test('if the format `combined` is given, these lines are bad lines, and the file is refused', async () => {
     const site = await weir.createSite();
-    const run = await weirImport(file(log), site, '--format', 'combined');
+    const run = await runWeir(weir, importOf(file(log), site, '--format', 'combined'));
     expect(run).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/line 1: .*virtual host/) });
   });
 });
@@ -72,7 +67,7 @@ describe.each(Object.entries(FORMATS))('weir import: %s', (format, head) => {
 test('a line whose client is neither an address nor a host name is a bad line', async () => {
   const site = await weir.createSite();
   const log = line('192.0.2.1 - -', '/a') + line('300.1.1.1 - -', '/b') + line('client.example.net - -', '/c');
-  const run = await weirImport(file(log), site);
+  const run = await runWeir(weir, importOf(file(log), site));
   expect(JSON.parse(run.stdout)).toMatchObject({ rows_appended: 2, bad_lines: 1 });
   expect(run.stderr).toContain('line 2: the client is neither an IP address nor a host name');
 });
@@ -97,7 +92,7 @@ test('files that programs fetch are not page views; they are counted by reason',
 
 test('a bzip2 file is refused; the message names bzip2 and the command that decompresses it', async () => {
   const site = await weir.createSite();
-  const run = await weirImport(file(Buffer.from('425a683917724538509000000000', 'hex')), site);
+  const run = await runWeir(weir, importOf(file(Buffer.from('425a683917724538509000000000', 'hex')), site));
   expect(run.code).not.toBe(0);
   expect(run.stderr).toMatch(/bzip2 is not supported.*bzip2 -dc FILE \| weir import - --site SITE/);
 });

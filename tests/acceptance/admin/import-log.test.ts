@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@weir/testkit/eventually';
 import { generateAccessLog, readAccessLine, readAccessLog } from '@weir/testkit/sample-access-log';
-import { bareEnv, PROJECT_ROOT, runProgram } from '@weir/testkit/weir-process';
+import { bareEnv, commandEnv, mustRunWeir, PROJECT_ROOT, runWeir } from '@weir/testkit/weir-process';
 import { useWeir } from '../use-weir.ts';
 
 const client = useWeir();
@@ -33,14 +33,13 @@ const pageviews = lines.flatMap((line) => {
     : [];
 });
 
-const settings = () => ({ WEIR_URL: client.urls[0] ?? '', WEIR_ADMIN_TOKEN: client.adminToken });
 const file = (name: string, content: string | Buffer): string => {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
 };
 async function importLog(site: string, source: string, input?: Buffer) {
-  const run = await runProgram('weir.js', ['import', source, '--site', site, '--json'], settings(), input);
+  const run = await runWeir(client, ['import', source, '--site', site, '--json'], input);
   expect({ code: run.code, stderr: run.code === 0 ? '' : run.stderr }).toEqual({ code: 0, stderr: '' });
   return run;
 }
@@ -128,7 +127,7 @@ describe('weir import: lines', () => {
     const site = await client.createSite();
     const good = generateAccessLog(3).split('\n').slice(0, 3);
     const log = [good[0], 'this is no line of a log', good[2], '', '\u0000\u0001'].join('\n');
-    const run = await runProgram('weir.js', ['import', file('bad.log', log), '--site', site], settings());
+    const run = await runWeir(client, ['import', file('bad.log', log), '--site', site]);
     expect(run.code).toBe(0);
     expect(run.stdout + run.stderr).toMatch(/line 2\b|:2\b/);
     await client.settled();
@@ -143,12 +142,7 @@ describe('weir import: lines', () => {
       ['common.log', 'common', common],
       ['lines.json', 'json', json],
     ] as const) {
-      const run = await runProgram(
-        'weir.js',
-        ['import', file(name, log), '--site', site, '--format', format],
-        settings(),
-      );
-      expect({ code: run.code, stderr: run.code === 0 ? '' : run.stderr }).toEqual({ code: 0, stderr: '' });
+      await mustRunWeir(client, 'import', file(name, log), '--site', site, '--format', format);
     }
     const rows = await client.rows('events', site, 2, 'pathname, bot, toUnixTimestamp64Milli(timestamp) AS ms');
     // These log lines have no user agent, so Weir cannot detect that their clients are bots.
@@ -171,7 +165,7 @@ describe('weir import: an interrupted import continues where it stopped', () => 
     }).length;
     for (const share of [0.1, 0.4]) {
       const child = spawn(process.execPath, [join(PROJECT_ROOT, 'dist/weir.js'), 'import', path, '--site', site], {
-        env: bareEnv(settings()),
+        env: bareEnv(commandEnv(client)),
         stdio: 'ignore',
       });
       await eventually('a part to be imported', async () => ended(child) || (await count(site)) > whole * share);

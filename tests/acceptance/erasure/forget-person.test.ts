@@ -63,8 +63,7 @@ const collect = async (body: object) => {
 };
 
 async function shop() {
-  const site = await weir.createSite();
-  const { key } = await weir.createKey(site);
+  const { site, key } = await weir.createSiteWithKey();
   for (const who of ['anna', 'bob']) {
     await collect(hit(site, `${who}-phone`, `${who}-session`, '/a'));
     await collect(hit(site, `${who}-laptop`, `${who}-laptop-session`, '/b'));
@@ -156,8 +155,7 @@ describe('forgetting a user', () => {
   });
 
   test('of a device that two users shared, only the time of the user goes', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     const event = (name: string, fields: object = {}) =>
       weir.events(key, { name, visitor_id: 'tablet', session_id: 's', ...fields });
     await weir.identify(key, { visitor_id: 'tablet', user_id: 'bob' });

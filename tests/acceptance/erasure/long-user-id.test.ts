@@ -4,8 +4,7 @@ import { useWeir } from '../use-weir.ts';
 const weir = useWeir();
 
 test('a user ID of 256 code points, the longest of an event, can be shown, exported and erased', async () => {
-  const site = await weir.createSite();
-  const { key } = await weir.createKey(site);
+  const { site, key } = await weir.createSiteWithKey();
   const user = '😀'.repeat(256);
   const ask = async (userId: string) => {
     const path = `/api/admin/sites/${site}/person?${new URLSearchParams({ user_id: userId })}`;

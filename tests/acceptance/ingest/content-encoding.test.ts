@@ -8,8 +8,7 @@ let site = '';
 let key = '';
 
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 type Compress = (body: Buffer) => Buffer;
@@ -72,8 +71,7 @@ describe('bodies with the Content-Encoding gzip, deflate or br are decompressed'
   });
 
   test('a compressed body is stored unchanged, including exact numbers', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     const text = '{"name":"Größe","value":12345678901234567.25,"properties":{"id":9007199254740993}}';
     expectJson(await weir.events(ownKey, gzipSync(text), { 'content-encoding': 'gzip' }), 202, ACCEPTED);
     const [row] = await weir.rows('events', own, 1, 'event_name, toString(properties.id) AS id');
@@ -171,8 +169,7 @@ describe('a UTF-8 byte-order mark is ignored', () => {
   });
 
   test('the record is stored, including exact numbers', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     const text = '\ufeff{"name":"marked","properties":{"id":9007199254740993}}';
     expectJson(await weir.events(ownKey, text), 202, ACCEPTED);
     const [row] = await weir.rows('events', own, 1, 'event_name, toString(properties.id) AS id');

@@ -9,8 +9,7 @@ let identifyOnly: TestKey;
 let legacy: TestKey;
 
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
   identifyOnly = await weir.createKey(site, { scopes: ['identify:write'] });
   legacy = await weir.createKey(site, { scopes: undefined, legacy_identify: true });
 });

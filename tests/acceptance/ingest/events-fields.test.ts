@@ -6,8 +6,7 @@ let site = '';
 let key = '';
 
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 const accepts = async (body: unknown) => expectJson(await weir.events(key, body), 202, ACCEPTED);
@@ -144,8 +143,7 @@ describe('null and empty mean absent; unknown top-level fields are ignored', () 
 
 describe('aliases and their precedence', () => {
   test('each alias is read; of two aliases the first in the list wins', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     const sent = [
       { event_name: 'aliases', event_value: 2, metadata: { a: 'm' }, visitorId: 'vc', sessionId: 'sc', userId: 'uc' },
       { name: 'event_properties', event_properties: { a: 'e' }, externalId: 'xc', idempotencyKey: 'ic' },

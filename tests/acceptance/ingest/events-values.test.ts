@@ -5,7 +5,7 @@ const weir = useWeir();
 let key = '';
 
 beforeAll(async () => {
-  key = (await weir.createKey(await weir.createSite())).key;
+  key = (await weir.createSiteWithKey()).key;
 });
 
 const accepts = async (body: unknown) => expectJson(await weir.events(key, body), 202, ACCEPTED);
@@ -13,8 +13,7 @@ const refuses = async (body: unknown, message: RegExp) => expectEnvelope(await w
 
 /** Sends events to a new site. Returns the stored rows in the order of the event names. */
 async function store(bodies: readonly unknown[], columns: string) {
-  const site = await weir.createSite();
-  const { key: ownKey } = await weir.createKey(site);
+  const { site, key: ownKey } = await weir.createSiteWithKey();
   for (const body of bodies) expectJson(await weir.events(ownKey, body), 202, ACCEPTED);
   const rows = await weir.rows('events', site, bodies.length, `event_name, ${columns}`);
   return rows.toSorted((a, b) => String(a.event_name).localeCompare(String(b.event_name), 'en', { numeric: true }));
@@ -179,8 +178,7 @@ describe('properties', () => {
       '{"k":"2026-01-01 00:00:00","l":"2026-01-01","m":"true","n":"1"}',
       `{"${'long'.repeat(2000)}":1}`,
     ];
-    const site = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(site);
+    const { site, key: ownKey } = await weir.createSiteWithKey();
     for (const [index, properties] of strange.entries()) {
       expectJson(await weir.events(ownKey, `{"name":"s${index}","properties":${properties}}`), 202, ACCEPTED);
     }

@@ -8,8 +8,7 @@ let site = '';
 let key = '';
 
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 const hit = (fields: object = {}) => ({ site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', ...fields });

@@ -6,14 +6,12 @@ let site = '';
 let key = '';
 
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 describe('idempotency', () => {
   test('32 concurrent duplicates: exactly one 202, the others 200', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     const groups = ['a', 'b', 'c', 'd'];
     for (const group of groups) {
       const body = { name: group, idempotency_key: `storm-${group}` };
@@ -73,8 +71,7 @@ describe('the header Idempotency-Key means the same as the field idempotency_key
   const MISMATCH = /^Idempotency-Key must equal idempotency_key in the body when both are sent$/;
 
   test('a key in the header and in the body is the same key, and is stored', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     expectJson(await withHeader(ownKey, { name: 'header' }, 'order:1'), 202, ACCEPTED);
     expectJson(await withHeader(ownKey, { name: 'header' }, 'order:1'), 200, DUPLICATE);
     expectJson(await weir.events(ownKey, { name: 'body', idempotency_key: 'order:1' }), 200, DUPLICATE);

@@ -5,11 +5,6 @@ import { propertiesText, valuesOf } from './properties-model.ts';
 
 const weir = useWeir();
 
-async function ownSite() {
-  const site = await weir.createSite();
-  return { site, key: (await weir.createKey(site)).key };
-}
-
 /** Returns the stored `properties` of each event. The keys are the names of the events. */
 async function stored(site: string, count: number): Promise<ReadonlyMap<unknown, string>> {
   const rows = await weir.rows('events', site, count, 'event_name, toJSONString(properties) AS json');
@@ -21,7 +16,7 @@ describe('a property that cannot be stored as it was sent gets 400', () => {
     const counts = { accepted: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(propertiesText, { minLength: 100, maxLength: 100 }), async (texts) => {
-        const { site, key } = await ownSite();
+        const { site, key } = await weir.createSiteWithKey();
         const accepted: [string, string][] = [];
         const send = async (properties: string, at: number) => {
           const answer = await weir.events(key, `{"name":"e${at}","properties":${properties}}`);
@@ -58,7 +53,7 @@ describe('a property that cannot be stored as it was sent gets 400', () => {
     ['{"a":123456789012345678901234}', /as a string/],
     ['{"a":[null,[1]]}', /null beside an array/],
   ])('%s is 400', async (properties, message) => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     expectEnvelope(await weir.events(key, `{"name":"x","properties":${properties}}`), 400, message);
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'event', event_name: 'x' };
     const answer = await weir.collect(`${JSON.stringify(hit).slice(0, -1)},"event_properties":${properties}}`);
@@ -66,7 +61,7 @@ describe('a property that cannot be stored as it was sent gets 400', () => {
   });
 
   test('collect: the same flat path twice gets 400; accepted properties are stored', async () => {
-    const { site } = await ownSite();
+    const { site } = await weir.createSiteWithKey();
     const send = async (name: string, properties: string) => {
       const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'event', event_name: name };
       return (await weir.collect(`${JSON.stringify(hit).slice(0, -1)},"event_properties":${properties}}`)).status;
@@ -78,7 +73,7 @@ describe('a property that cannot be stored as it was sent gets 400', () => {
   });
 
   test('in a batch, values are stored as they were sent or get 400', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     const texts = [
       '{"name":"good","properties":{"id":9007199254740993,"ids":[18446744073709551615],"a":1,"a":2}}',
       '{"name":"long","properties":{"id":123456789012345678901}}',
@@ -106,7 +101,7 @@ describe('a property that cannot be stored as it was sent gets 400', () => {
   });
 
   test('a property is not replaced by another external_id', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     const send = (external: unknown) =>
       weir.events(key, { name: 'x', external_id: 'one', properties: { external_id: external } });
     expectEnvelope(await send('two'), 400, /^properties\.external_id must/);
@@ -115,7 +110,7 @@ describe('a property that cannot be stored as it was sent gets 400', () => {
   });
 
   test('a trait that cannot be stored gets 400, and the message names it', async () => {
-    const { key } = await ownSite();
+    const { key } = await weir.createSiteWithKey();
     const identify = (trait: string) => weir.identify(key, `{"visitor_id":"v","user_id":"u",${trait}}`);
     expectIdentifyError(await identify('"big":123456789012345678901234'), 400, /trait.*123456789012345678901234/);
     expectIdentifyError(await identify('"half":"\\ud800"'), 400, /trait.*half/);

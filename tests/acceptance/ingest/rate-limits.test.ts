@@ -73,7 +73,7 @@ describeOwnProcess('rate limits (defaults)', () => {
   });
 
   test('events: 1,200 per minute and API key', async () => {
-    const { key } = await weir.createKey(await weir.createSite());
+    const { key } = await weir.createSiteWithKey();
     const send = () => weir.events(key, { name: 'x' });
     const { first, found, next } = await withinOneWindow(() => upToLimit(1200, send));
     expect(limitHeaders(first)).toEqual(['1200', '1199']);
@@ -82,7 +82,7 @@ describeOwnProcess('rate limits (defaults)', () => {
   });
 
   test('identify: 120 per minute and API key', async () => {
-    const { key } = await weir.createKey(await weir.createSite());
+    const { key } = await weir.createSiteWithKey();
     const send = () => weir.identify(key, { visitor_id: 'v', user_id: 'u' });
     const { first, found, next } = await withinOneWindow(() => upToLimit(120, send));
     expect(limitHeaders(first)).toEqual(['120', '119']);
@@ -100,8 +100,7 @@ describeOwnProcess('each rate limit can be changed by configuration', () => {
   }).client;
 
   test('accepted requests have RateLimit-Limit, -Remaining, -Reset; 429 has Retry-After and no body', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     for (const [idempotency_key, remaining] of Object.entries({ a: '3', b: '2', c: '1' })) {
       const answer = await weir.events(key, { name: 'x', idempotency_key });
       expectJson(answer, 202, ACCEPTED);

@@ -4,8 +4,7 @@ import { useWeir } from '../use-weir.ts';
 const weir = useWeir();
 
 async function ownSite() {
-  const site = await weir.createSite();
-  const { key } = await weir.createKey(site);
+  const { site, key } = await weir.createSiteWithKey();
   const byServer = async (fields: object, visitor = 'v-server') =>
     profileIdOf(await weir.identify(key, { visitor_id: visitor, user_id: 'u', ...fields }));
   const byBrowser = async (identity: object, visitor = 'v-browser') => {

@@ -6,8 +6,7 @@ let site = '';
 let key = '';
 
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 const base = { visitor_id: 'v', user_id: 'u' };
@@ -140,8 +139,7 @@ describe('field limits of identify: at the limit and one above it', () => {
 });
 
 test('a lone surrogate becomes U+FFFD in a field, and gets 400 in a trait or a property', async () => {
-  const own = await weir.createSite();
-  const { key: ownKey } = await weir.createKey(own);
+  const { site: own, key: ownKey } = await weir.createSiteWithKey();
   const half = '\ud83d';
   const identity = { visitor_id: half, user_id: half, name: half, email: half, payment_customer_id: 'c', plan: 'pro' };
   expectJson(await weir.identify(ownKey, identity), 200, identified);
@@ -160,8 +158,7 @@ test('a lone surrogate becomes U+FFFD in a field, and gets 400 in a trait or a p
 
 describe('aliases: snake_case wins', () => {
   test('each alias is read', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     const send = (body: object) => weir.identify(ownKey, body);
     expect((await send({ visitorId: 'vc', userId: 'uc', paymentCustomerId: 'cc' })).status).toBe(200);
     expect(

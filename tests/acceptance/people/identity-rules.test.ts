@@ -5,8 +5,7 @@ const weir = useWeir();
 let site = '';
 let key = '';
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 const identify = (fields: object) => weir.identify(key, { visitor_id: 'v', user_id: 'u', ...fields });
@@ -54,8 +53,7 @@ describe('a required name, visitor ID or user ID that is only white space counts
   });
 
   test('a server event with blank IDs is anonymous, unless an alias of the field has an ID', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     expect((await weir.events(ownKey, { name: 'blank', visitor_id: ' ', user_id: '\t' })).status).toBe(202);
     expect((await weir.events(ownKey, { name: 'named', visitor_id: ' ', visitorId: 'v' })).status).toBe(202);
     const rows = await weir.rows('events', own, 2, 'event_name, visitor_id, user_id');
@@ -84,8 +82,7 @@ describe('traits after the first 25 are dropped without validation', () => {
   );
 
   test('a null trait counts as one of the 25; after the first 25 it removes nothing', async () => {
-    const own = await weir.createSite();
-    const { key: ownKey } = await weir.createKey(own);
+    const { site: own, key: ownKey } = await weir.createSiteWithKey();
     const send = (body: object) => weir.identify(ownKey, { visitor_id: 'v', user_id: 'u', ...body });
     expect((await send({ k24: 'stays', last: 'stays' })).status).toBe(200);
     await weir.settled();

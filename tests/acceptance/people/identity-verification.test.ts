@@ -31,8 +31,7 @@ const identify = async (site: string, identity: object) =>
 
 describe('a valid identity.signature makes a browser’s identify count as authenticated', () => {
   test('an identify changes fields that a server has set only if its signature is valid', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     const secret = await makeSecret(site);
     expect((await weir.identify(key, { visitor_id: 'v', user_id: 'u', plan: 'pro', seats: 5 })).status).toBe(200);
     const signed = { user_id: 'u', email: 'signed@a.example', plan: 'max', seats: null, payment_customer_id: 'cus_1' };
@@ -56,8 +55,7 @@ describe('a valid identity.signature makes a browser’s identify count as authe
   });
 
   test('if signatures are required, an unsigned identify gets 204, is dropped with its own reason, and links no visitor', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     const secret = await makeSecret(site);
     await require(site, true);
     await identify(site, { user_id: 'forged', email: 'forged@b.example' });
@@ -82,8 +80,7 @@ describe('a valid identity.signature makes a browser’s identify count as authe
   });
 
   test('a server can send a trait with the name signature; a signature of a wrong type gets 400', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     expect((await weir.identify(key, { visitor_id: 'v', user_id: 'u', signature: 'inked' })).status).toBe(200);
     expect(await weir.rows('profiles', site, 1, 'traits')).toEqual([{ traits: { signature: 'inked' } }]);
     const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'identify' };

@@ -6,8 +6,7 @@ let site = '';
 let key = '';
 
 beforeEach(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 async function visitorsByName(count: number) {

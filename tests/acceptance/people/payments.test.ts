@@ -11,8 +11,7 @@ const weir = useWeir();
 let site = '';
 let key = '';
 beforeAll(async () => {
-  site = await weir.createSite();
-  key = (await weir.createKey(site)).key;
+  ({ site, key } = await weir.createSiteWithKey());
 });
 
 const STEPS = ['visit', 'identify', 'payment'] as const;

@@ -3,15 +3,11 @@ import { useWeir } from '../use-weir.ts';
 
 const weir = useWeir();
 
-async function ownSite() {
-  const site = await weir.createSite();
-  return { site, key: (await weir.createKey(site)).key };
-}
 const events = (site: string, count: number) =>
   weir.rows('people_events', site, count, 'event_name, visitor_id, profile_id, profile_id_then');
 
 test('events belong to the user of their time when a visitor changes from one user to another', async () => {
-  const { site, key } = await ownSite();
+  const { site, key } = await weir.createSiteWithKey();
   const event = (name: string) => weir.events(key, { name, visitor_id: 'v' });
   await event('before');
   const first = profileIdOf(await weir.identify(key, { visitor_id: 'v', user_id: 'first' }));
@@ -27,7 +23,7 @@ test('events belong to the user of their time when a visitor changes from one us
 
 describe('unlinking a visitor (decision 0013)', () => {
   test('the visitor belongs to the previous user again, an event with only the user_id is anonymous, and the audit is balanced', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     const unlink = (body: object) => weir.admin('POST', `/sites/${site}/unlink`, body);
     await weir.identify(key, { visitor_id: 'v', user_id: 'right' });
     const wrong = profileIdOf(await weir.identify(key, { visitor_id: 'v', user_id: 'wrong', plan: 'pro' }));
@@ -71,7 +67,7 @@ describe('unlinking a visitor (decision 0013)', () => {
     [{ visitor_id: 'v', user_id: 7 }, 400],
     [{ visitor_id: 'unknown' }, 404],
   ])('%j is %i', async (body, status) => {
-    const { site } = await ownSite();
+    const { site } = await weir.createSiteWithKey();
     expect((await weir.admin('POST', `/sites/${site}/unlink`, body)).status).toBe(status);
   });
 

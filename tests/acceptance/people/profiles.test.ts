@@ -3,11 +3,6 @@ import { useWeir } from '../use-weir.ts';
 
 const weir = useWeir();
 
-async function ownSite() {
-  const site = await weir.createSite();
-  return { site, key: (await weir.createKey(site)).key };
-}
-
 /** Returns `profiles.traits` as an object. The answer has text or an object, depending on the type of the column in ClickHouse. */
 function traitsOf(row: { readonly traits?: unknown } | undefined): unknown {
   return typeof row?.traits === 'string' ? JSON.parse(row.traits) : row?.traits;
@@ -22,7 +17,7 @@ const keysOf = (count: number) => Array.from({ length: count }, (_, index) => `k
 
 describe('traits: 25; extras dropped, with data.warning in the response', () => {
   test('25 are kept without a warning; of 28 the first 25 in body order, and the warning says 3', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     const whole = await weir.identify(key, rawIdentify('v', 'all', keysOf(25)));
     expectJson(whole, 200, {
       status: 'success',
@@ -45,7 +40,7 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
   });
 
   test('the order of the body also applies to keys that look like integers', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     const answer = await weir.identify(key, rawIdentify('v', 'u', [...keysOf(25), '7', '1', '0']));
     expect(answer.json).toMatchObject({ data: { warning: expect.stringContaining('3') } });
     const [profile] = await weir.rows('profiles', site, 1, 'traits');
@@ -53,7 +48,7 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
   });
 
   test('the known fields and their aliases are not traits', async () => {
-    const { key } = await ownSite();
+    const { key } = await weir.createSiteWithKey();
     const fields = { visitor_id: 'v', visitorId: 'v', user_id: 'u', userId: 'u', email: 'e', name: 'n', siteId: '' };
     const rest = { image: 'http://a.example/', payment_customer_id: 'c', paymentCustomerId: 'c', site_id: '' };
     const traits = Object.fromEntries(keysOf(25).map((name) => [name, 1]));
@@ -75,13 +70,13 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
     ['long', 'x'.repeat(1001)],
     ['astral', astral(1001)],
   ])('400 and the message names the trait %s', async (trait, value) => {
-    const { key } = await ownSite();
+    const { key } = await weir.createSiteWithKey();
     const answer = await weir.identify(key, { visitor_id: 'v', user_id: 'u', [trait]: value });
     expectIdentifyError(answer, 400, new RegExp(trait.replace('.', '\\.')));
   });
 
   test('an empty trait key and a number that is not finite get 400', async () => {
-    const { key } = await ownSite();
+    const { key } = await weir.createSiteWithKey();
     expectIdentifyError(await weir.identify(key, { visitor_id: 'v', user_id: 'u', '': 1 }), 400);
     expectIdentifyError(await weir.identify(key, '{"visitor_id":"v","user_id":"u","big":1e999}'), 400, /big/);
     const long = '{"visitor_id":"v","user_id":"u","huge":18446744073709551617}';
@@ -89,7 +84,7 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
   });
 
   test('every type of value is kept up to its limit', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     const traits = {
       ['k'.repeat(64)]: 1,
       'a-b_9': true,
@@ -109,7 +104,7 @@ describe('traits: 25; extras dropped, with data.warning in the response', () => 
 
 describe('profileId is stable', () => {
   test('the same site and user always give the same ID; another user or site another', async () => {
-    const [one, two] = [await ownSite(), await ownSite()];
+    const [one, two] = [await weir.createSiteWithKey(), await weir.createSiteWithKey()];
     const idOf = async (key: string, user: string, visitor: string) => {
       return profileIdOf(await weir.identify(key, { visitor_id: visitor, user_id: user }));
     };
@@ -124,7 +119,7 @@ describe('profileId is stable', () => {
 
 describe('identifying again merges', () => {
   test('fields that are sent replace the old ones, other fields stay, and a null trait removes the trait', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     const image = 'https://a.example/1.png';
     const first = {
       visitor_id: 'v1',
@@ -167,7 +162,7 @@ describe('identifying again merges', () => {
   });
 
   test('a visitor and all its events belong to the user that was identified last', async () => {
-    const { site, key } = await ownSite();
+    const { site, key } = await weir.createSiteWithKey();
     await weir.events(key, { name: 'before', visitor_id: 'shared' });
     let last = '';
     for (const user of ['first', 'second']) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
-import { runProgram } from '@weir/testkit/weir-process';
+import { runWeir } from '@weir/testkit/weir-process';
 import { describeOwnProcess, useOwnWeir } from '../use-weir.ts';
 
 const WITHIN_MS = 60_000;
@@ -16,10 +16,8 @@ describeOwnProcess('an archive that cannot be written', () => {
   const weir = useOwnWeir({ ARCHIVE_URL: `file://${join(file, 'archive')}`, ARCHIVE_LINGER_SECONDS: '1' });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const status = async (...options: string[]): Promise<string> => {
-    const env = { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: weir.client.adminToken };
-    return (await runProgram('weir.js', ['status', ...options], env)).stdout;
-  };
+  const status = async (...options: string[]): Promise<string> =>
+    (await runWeir(weir.client, ['status', ...options])).stdout;
   const topics = async () =>
     ((await weir.client.must(200, 'GET', '/installation')) as { archive: { topics: object[] } }).archive.topics;
 

@@ -1,11 +1,11 @@
-import { runProgram } from '@weir/testkit/weir-process';
+import { runWeir } from '@weir/testkit/weir-process';
 import { ACCEPTED, expectEnvelope, expectJson } from '../expect-answers.ts';
 import { useWeir } from '../use-weir.ts';
 
 const client = useWeir();
 
 async function run(...args: string[]) {
-  return runProgram('weir.js', args, { WEIR_URL: client.urls[0] ?? '', WEIR_ADMIN_TOKEN: client.adminToken });
+  return runWeir(client, args);
 }
 
 /** Runs a command with `--json`. Expects success, and returns the parsed output. */
@@ -86,11 +86,8 @@ describe('the weir command', () => {
       await run('site', 'show', 'no-such-site'),
       await run('key', 'add', '--site', 'no-such-site', '--name', 'x'),
       await run('import', '/no/such/file', '--site', await client.createSite()),
-      await runProgram('weir.js', ['status'], { WEIR_URL: 'http://127.0.0.1:1', WEIR_ADMIN_TOKEN: client.adminToken }),
-      await runProgram('weir.js', ['status'], {
-        WEIR_URL: client.urls[0] ?? '',
-        WEIR_ADMIN_TOKEN: 'wrong-token-0123456789',
-      }),
+      await runWeir({ urls: ['http://127.0.0.1:1'], adminToken: client.adminToken }, ['status']),
+      await runWeir({ urls: client.urls, adminToken: 'wrong-token-0123456789' }, ['status']),
     ];
     for (const { code, stdout, stderr } of failures) {
       expect(code).toBeGreaterThan(0);

@@ -79,7 +79,7 @@ describeOwnProcess('WEIR_DATA_DIR: one process group at a time', () => {
     const run = await runProgram('main.js', [], { PORT: String(await freePort()), WEIR_DATA_DIR: weir.dataDir });
     expect(run.code).toBeGreaterThan(0);
     expect(run.stderr).toContain(weir.dataDir);
-    const { key } = await weir.client.createKey(await weir.client.createSite());
+    const { key } = await weir.client.createSiteWithKey();
     expectJson(await weir.client.events(key, { name: 'x' }), 202, ACCEPTED);
     await weir.stop();
   });
@@ -107,8 +107,7 @@ describeOwnProcess('after a restart', () => {
   test('rows, keys, links, idempotency keys and profile IDs are the same as before', async () => {
     const weir = await startWeir();
     const { client } = weir;
-    const site = await client.createSite();
-    const { key } = await client.createKey(site);
+    const { site, key } = await client.createSiteWithKey();
     const profileId = profileIdOf(await client.identify(key, { visitor_id: 'v', user_id: 'u', plan: 'pro' }));
     expectJson(await client.events(key, { name: 'once', idempotency_key: 'k' }), 202, ACCEPTED);
     expect(await weir.terminate()).toBe(0);
@@ -126,8 +125,7 @@ describeOwnProcess('after a restart', () => {
 
   test('SIGTERM drains: every accepted request is answered, and its record is stored', async () => {
     const weir = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000' } });
-    const site = await weir.client.createSite();
-    const { key } = await weir.client.createKey(site);
+    const { site, key } = await weir.client.createSiteWithKey();
     const sent = Array.from({ length: 200 }, (_, n) =>
       weir.client.events(key, { name: `e${n}` }).catch(() => undefined),
     );

@@ -36,7 +36,7 @@ describeOwnProcess('two gateway processes on one port, with embedded engines', (
     sendHttp(weir.url, { path: '/api/v1/events', headers: { ...bearer(key), ...headers }, body });
 
   test('both accept connections, and one of them continues while the other is killed and started again', async () => {
-    const { key } = await weir.client.createKey(await weir.client.createSite());
+    const { key } = await weir.client.createSiteWithKey();
     const before = await twoGateways(weir);
     const agents = Array.from({ length: CONNECTIONS }, keptConnection);
     const send = (agent: (typeof agents)[number]) =>
@@ -71,8 +71,7 @@ describeOwnProcess('two gateway processes on one port, with embedded engines', (
   });
 
   test('of many requests with one idempotency key, one is answered with 202, the others with 200, and one is stored', async () => {
-    const site = await weir.client.createSite();
-    const { key } = await weir.client.createKey(site);
+    const { site, key } = await weir.client.createSiteWithKey();
     const answers = await atOnce(60, () => event(key, { name: 'once', idempotency_key: 'same' }));
     expect(statuses(answers)).toEqual({ 200: 59, 202: 1 });
     for (const answer of answers) expectJson(answer, answer.status, answer.status === 202 ? ACCEPTED : DUPLICATE);
@@ -93,7 +92,7 @@ describeOwnProcess('two gateway processes on one port, with embedded engines', (
   });
 
   test('/metrics adds the counts of both processes, and keeps those of a killed process', async () => {
-    const { key } = await weir.client.createKey(await weir.client.createSite());
+    const { key } = await weir.client.createSiteWithKey();
     const accepted = 'weir_http_requests_total{endpoint="events",status="202"}';
     // If a process does not answer in time, /metrics has its last counts. So the count is read until it no longer changes.
     let before = Number.NaN;
@@ -138,7 +137,7 @@ describeOwnProcess('the end of Weir with gateway processes', () => {
     const TMPDIR = mkdtempSync(join(tmpdir(), 'weir-sockets-'));
     const sockets = () => readdirSync(TMPDIR).filter((name) => name.startsWith('weir-main-'));
     const weir = await startWeir({ env: { ...TWO, TMPDIR } });
-    const { key } = await weir.client.createKey(await weir.client.createSite());
+    const { key } = await weir.client.createSiteWithKey();
     const pids = await twoGateways(weir);
     expect(sockets()).toHaveLength(1);
     const answers = atOnce(CONNECTIONS, () =>

@@ -15,8 +15,7 @@ describeOwnProcess('LOG_LEVEL: logs are JSON, without IP addresses, e-mail addre
     const weir = await startWeir({ env: { TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'trace' } });
     const { client } = weir;
     const before = weir.output().length;
-    const site = await client.createSite();
-    const { key } = await client.createKey(site);
+    const { site, key } = await client.createSiteWithKey();
     const secretPath = `/sites/${site}/identity-secret`;
     const made = (await client.must(201, 'POST', secretPath)) as { secret: string };
     expect((await client.admin('POST', `${secretPath}/${made.secret}`)).status).toBe(404);
@@ -56,8 +55,7 @@ describeOwnProcess('LOG_LEVEL: logs are JSON, without IP addresses, e-mail addre
     const weir = await startWeir({ env: { RATE_LIMIT_EVENTS: '1000000' } });
     const { client } = weir;
     const before = weir.output().length;
-    const site = await client.createSite();
-    const { key } = await client.createKey(site);
+    const { site, key } = await client.createSiteWithKey();
     // The export is larger than the buffers of the sockets. Therefore it is not complete when the caller closes the connection.
     const event = { name: 'e', visitor_id: 'v', properties: { text: 'x'.repeat(32_000) } };
     const answers = await Promise.all(Array.from({ length: 800 }, () => client.events(key, event)));

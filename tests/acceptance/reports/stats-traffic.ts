@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WeirClient } from '@weir/testkit/weir-client';
-import { runProgram } from '@weir/testkit/weir-process';
+import { mustRunWeir } from '@weir/testkit/weir-process';
 
 const AGENTS = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36',
@@ -85,10 +85,8 @@ export async function importText(client: WeirClient, site: string, text: string)
   const folder = mkdtempSync(join(tmpdir(), 'weir-stats-'));
   const file = join(folder, 'access.log');
   writeFileSync(file, text);
-  const settings = { WEIR_URL: client.urls[0] ?? '', WEIR_ADMIN_TOKEN: client.adminToken };
-  const run = await runProgram('weir.js', ['import', file, '--site', site, '--json'], settings);
+  await mustRunWeir(client, 'import', file, '--site', site, '--json');
   rmSync(folder, { recursive: true });
-  if (run.code !== 0) throw new Error(`weir import ended with ${run.code}: ${run.stderr}`);
   await client.settled();
 }
 

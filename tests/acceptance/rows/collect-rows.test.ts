@@ -100,8 +100,7 @@ describe('cookieless', () => {
   });
 
   test('an identify hit with an empty visitor_id stores the profile and links no visitor', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     const identity = { user_id: 'u', email: 'u@a.example', plan: 'pro' };
     await collect({ site, name: '', fields: { type: 'identify', event_name: undefined, identity } });
     await weir.events(key, { name: 'after', user_id: 'u' });

@@ -139,8 +139,7 @@ describe('docs/tables.md: events', () => {
   });
 
   test('a server event', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     const context = {
       url: 'https://a.example/in?x=1#f',
       ip: '8.8.8.8',
@@ -187,8 +186,7 @@ describe('docs/tables.md: events', () => {
   });
 
   test('a server event without context takes them from the request; its HTTP library does not count as a bot', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     await weir.events(key, { name: 'request' }, { 'user-agent': CHROME, 'x-forwarded-for': '8.8.8.8' });
     expect(await only(site)).toMatchObject({ country: 'US', browser: 'Chrome', os: 'Windows', device_type: 'desktop' });
     const other = await weir.createSite();
@@ -258,8 +256,7 @@ describe('docs/tables.md: sessions, outcomes', () => {
   });
 
   test('an identify has exactly one outcome, and the counts of the site add up', async () => {
-    const site = await weir.createSite();
-    const { key } = await weir.createKey(site);
+    const { site, key } = await weir.createSiteWithKey();
     await weir.identify(key, { visitor_id: 'v', user_id: 'u' });
     await collect(site, { type: 'identify', identity: { user_id: 'u' } });
     await collect(site, {});

@@ -60,8 +60,7 @@ export async function runDay(options: DayOptions): Promise<DayResult> {
   const { weir } = day;
   const { client, url } = weir;
   try {
-    const site = await client.createSite({ limits: NO_LIMITS, keep: KEEP_ALL });
-    const { key } = await client.createKey(site);
+    const { site, key } = await client.createSiteWithKey({ limits: NO_LIMITS, keep: KEEP_ALL });
     const hostileSite = await client.createSite();
     const hostileKey = await client.createKey(hostileSite);
     const floodedSite = await client.createSite({ limits: FLOODED_LIMITS });

@@ -1,5 +1,5 @@
 import type { Row, WeirClient } from '@weir/testkit/weir-client';
-import { runProgram, TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
+import { runWeir } from '@weir/testkit/weir-process';
 import { VISITS_WITH_WRONG_STAMPS } from '../exactly-once.ts';
 import { FLOOD_NAME } from './flood.ts';
 import type { Sent } from './visitor-load.ts';
@@ -38,12 +38,11 @@ const IDLE_MS = 30 * 60_000;
  * fault must have caused. `forgetsVisits`: see `Fault` in fault.ts.
  */
 export async function auditSent(
-  weir: { readonly client: WeirClient; readonly url: string },
+  { client }: { readonly client: WeirClient },
   site: string,
   sent: readonly Sent[],
   { deadLetters = 0, forgetsVisits = false } = {},
 ): Promise<SentAudit> {
-  const { client } = weir;
   const findings: string[] = [];
   const differs = (what: string, names: readonly string[]): void => {
     if (names.length === 0) return;
@@ -90,7 +89,7 @@ export async function auditSent(
     findings.push(`raw offsets without exactly one outcome: ${JSON.stringify(row)}`);
   const dead = await client.number('SELECT count() FROM dead_letters');
   if (dead !== deadLetters) findings.push(`${dead} dead letters, not ${deadLetters}`);
-  const command = await runProgram('weir.js', ['audit'], { WEIR_URL: weir.url, WEIR_ADMIN_TOKEN: TEST_ADMIN_TOKEN });
+  const command = await runWeir(client, ['audit']);
   if (command.code !== 0) findings.push(`weir audit ended with ${command.code}: ${command.stdout}${command.stderr}`);
   return {
     acknowledged: sent.filter(({ acknowledged }) => acknowledged).length,
