@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { parseJson } from '@weir/domain/json/json';
 
 export interface HttpRequest {
   /** Default: POST if there is a body, otherwise GET. */
@@ -48,7 +49,7 @@ export function sendHttp(baseUrl: string, sent: HttpRequest): Promise<HttpAnswer
         incoming.on('end', () => {
           clearTimeout(timer);
           const text = Buffer.concat(chunks).toString();
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parseOrUndefined(text) });
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parseJson(text) });
         });
       },
     );
@@ -81,15 +82,6 @@ function bodyBytes(body: unknown): Buffer | undefined {
   if (body === undefined) return undefined;
   if (Buffer.isBuffer(body)) return body;
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-function parseOrUndefined(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads one value of `/metrics`, by its name with its labels. NaN if it is not there. */

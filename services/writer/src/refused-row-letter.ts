@@ -1,5 +1,7 @@
+import { textOf } from '@weir/domain/ingest/context';
+import { parseJson } from '@weir/domain/json/json';
 import { deadRowLine } from '@weir/domain/records/dead-row';
-import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
+import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn } from '@weir/domain/records/records-columns';
 import { redrivenOfDetail, withRedriven } from '@weir/domain/records/redriven';
 import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { Row } from './batch.ts';
@@ -19,26 +21,18 @@ export interface RefusedRow {
 export function refusedRowLetter({ logId, partition, row, error }: RefusedRow): Uint8Array {
   const columns = RECORDS_COLUMNS_BY_VERSION[row.version] ?? [];
   const payload = Buffer.from(row.line).toString();
-  const { siteId, detail } = readLine(payload, columns);
+  // The refused line is perhaps not valid JSON. The dead letter then has no site and no detail.
+  const values = (parseJson(payload) ?? []) as readonly unknown[];
+  const textIn = (column: RecordsColumn): string => textOf(values[columns.indexOf(column)]);
   const letter = { topic: TOPIC_ENRICHED, partition, offset: row.offset, stage: 'writer', error, payload };
   return deadRowLine(columns, {
     reason: 'row_refused',
-    site_id: siteId,
+    site_id: textIn('site_id'),
     received_at: row.receivedAt,
     timestamp: row.receivedAt,
     log_id: logId,
     raw_partition: partition,
     raw_offset: row.rawOffset,
-    detail: withRedriven(JSON.stringify(letter), redrivenOfDetail(detail)),
+    detail: withRedriven(JSON.stringify(letter), redrivenOfDetail(textIn('detail'))),
   });
-}
-
-function readLine(line: string, columns: readonly string[]): { readonly siteId: string; readonly detail: string } {
-  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-  try {
-    const values = JSON.parse(line) as unknown[];
-    return { siteId: textOf(values[columns.indexOf('site_id')]), detail: textOf(values[columns.indexOf('detail')]) };
-  } catch {
-    return { siteId: '', detail: '' };
-  }
 }

@@ -1,5 +1,6 @@
 import { ENTRY_PATTERN, type Tombstone, tombstoneKey } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
+import { isJsonObject, parseJson } from '@weir/domain/json/json';
 import { ACTION_TYPES, type Goal } from '@weir/domain/registry/goal';
 import { KEEP_KINDS, KEEP_PATTERN } from '@weir/domain/registry/keep';
 import type { ReplayPart } from '@weir/domain/registry/replay';
@@ -188,14 +189,10 @@ export function readRow(key: string, value: string): RegistryRow | undefined {
 }
 
 function parse(key: string, value: string): Readonly<Record<string, unknown>> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(value);
-  } catch {
-    throw damaged(key, 'is not JSON');
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw damaged(key, 'is not an object');
-  return parsed as Readonly<Record<string, unknown>>;
+  const parsed = parseJson(value);
+  if (parsed === undefined) throw damaged(key, 'is not JSON');
+  if (!isJsonObject(parsed)) throw damaged(key, 'is not an object');
+  return parsed;
 }
 
 function damaged(key: string, what: string): DependencyError {

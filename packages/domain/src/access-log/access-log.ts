@@ -1,4 +1,5 @@
 import { cutChars } from '../ingest/context.ts';
+import { END_MS } from '../ingest/timestamp.ts';
 import type { AccessLogEntry } from './access-log-entry.ts';
 import { type AccessLogSkip, accessLogSkip } from './access-log-skip.ts';
 import { clientAddress, isHostName } from './clf-layout.ts';
@@ -50,8 +51,6 @@ export const ACCESS_LOG_LINE_CHARS_MAX = 65_536;
 /** Longer texts of a hit are cut to these lengths, like those of a collect hit (docs/api.md, POST /api/collect). */
 const HIT_URL_CHARS_MAX = 4096;
 const HIT_USER_AGENT_CHARS_MAX = 1024;
-/** The end of the range of valid times (docs/api.md): from 1970-01-01 up to, not including, 2100-01-01. */
-const TIMESTAMP_END_MS = Date.UTC(2100, 0, 1);
 
 /** A UTF-8 byte-order mark, which some tools write before the first line of a file. */
 const BYTE_ORDER_MARK = /^\ufeff/;
@@ -67,7 +66,7 @@ export function readAccessLogLine(sent: string, options: AccessLogOptions): Acce
   if (ip === undefined) return bad('the client is neither an IP address nor a host name');
   const skip = accessLogSkip(entry);
   if (skip !== undefined) return { kind: 'skip', reason: skip };
-  if (!(entry.timestamp >= 0 && entry.timestamp < TIMESTAMP_END_MS)) return bad('the time cannot be read');
+  if (!(entry.timestamp >= 0 && entry.timestamp < END_MS)) return bad('the time cannot be read');
   const url = urlOf(entry, options.domain);
   if (url === undefined) return bad('the request target is neither a path nor an http(s) URL');
   return {

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts';
 import type { AccessLogEntry } from './access-log-entry.ts';
 import { readLogTime } from './access-log-time.ts';
 import { virtualHost } from './clf-layout.ts';
@@ -40,8 +41,8 @@ export const ACCESS_LOG_JSON_FIELDS = {
 
 /** Reads a line that is a JSON object. Returns the reason if the line is not a JSON object or has no target. */
 export function readJsonLine(line: string): AccessLogEntry | string {
-  const object = parseObject(line);
-  if (object === undefined) return 'not a JSON object';
+  const object = parseJson(line);
+  if (!isJsonObject(object)) return 'not a JSON object';
   // Such a row has a URL and a time, so it would be imported as a second pageview.
   if ('event_id' in object && 'raw_offset' in object)
     return 'a row of weir export events, not of an access log: only a dump of weir export everything can be imported';
@@ -60,21 +61,7 @@ export function readJsonLine(line: string): AccessLogEntry | string {
   };
 }
 
-function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function fieldOf(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): unknown {
+function fieldOf(object: JsonObject, field: keyof typeof ACCESS_LOG_JSON_FIELDS): unknown {
   for (const name of ACCESS_LOG_JSON_FIELDS[field]) {
     const value = name.includes('.') ? deep(object, name.split('.')) : object[name];
     // Caddy writes the values of a header as a list.
@@ -88,19 +75,19 @@ function fieldOf(object: Readonly<Record<string, unknown>>, field: keyof typeof 
  * Whether the log records this field at all. It does if one of the names is present, even with an empty value. It also does if the object
  * that contains the name is present (`request.headers`): a header is only missing there if the client did not send it.
  */
-function hasField(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): boolean {
+function hasField(object: JsonObject, field: keyof typeof ACCESS_LOG_JSON_FIELDS): boolean {
   return ACCESS_LOG_JSON_FIELDS[field].some((name) => {
     const path = name.split('.');
-    return path.length === 1 ? object[name] !== undefined : isObject(deep(object, path.slice(0, -1)));
+    return path.length === 1 ? object[name] !== undefined : isJsonObject(deep(object, path.slice(0, -1)));
   });
 }
 
-function textOf(object: Readonly<Record<string, unknown>>, field: keyof typeof ACCESS_LOG_JSON_FIELDS): string {
+function textOf(object: JsonObject, field: keyof typeof ACCESS_LOG_JSON_FIELDS): string {
   return String(fieldOf(object, field) ?? '');
 }
 
-function deep(object: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {
+function deep(object: JsonObject, path: readonly string[]): unknown {
   let value: unknown = object;
-  for (const name of path) value = isObject(value) ? value[name] : undefined;
+  for (const name of path) value = isJsonObject(value) ? value[name] : undefined;
   return value;
 }

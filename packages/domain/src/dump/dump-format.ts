@@ -8,6 +8,7 @@
  * The last line shows that the dump is complete.
  */
 
+import { parseJson } from '../json/json.ts';
 import { RECORDS_COLUMNS_BY_VERSION, type RecordsColumn, STAMP_COLUMNS } from '../records/records-columns.ts';
 
 /**
@@ -90,12 +91,6 @@ export function readDumpEnd(line: string): number | undefined {
   return isDumpVersion(end?.weir_dump_end) && typeof end.rows === 'number' ? end.rows : undefined;
 }
 
-function parsed(line: string): object | undefined {
-  if (!line.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(line) as object;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+function parsed(line: string): unknown {
+  return line.startsWith('{') ? parseJson(line) : undefined;
 }

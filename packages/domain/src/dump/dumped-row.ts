@@ -1,5 +1,5 @@
-import { END_MS } from '../ingest/timestamp.ts';
-import type { Json } from '../json/json.ts';
+import { isTime } from '../ingest/timestamp.ts';
+import { type Json, parseJson } from '../json/json.ts';
 import type { Outcome } from '../records/outcome.ts';
 import type { RecordsColumn } from '../records/records-columns.ts';
 import { isUuid } from '../records/uuid.ts';
@@ -24,7 +24,6 @@ const WHOLE_MAX = 2 ** 32;
 export const PROFILE_DETAIL = /^\{"profile_id":"[0-9a-f-]{36}"/;
 
 const isText: Rule = (value) => typeof value === 'string';
-const isTime: Rule = (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < END_MS;
 const isWhole: Rule = (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < WHOLE_MAX;
 const isOneOf = (...texts: readonly string[]): Rule => {
   return (value) => texts.includes(value as string);
@@ -83,13 +82,7 @@ export function readDumpedRow(line: Json | undefined): DumpedRow | string {
 function isObjectText(value: Json): boolean {
   // A line break is refused, because each row must be one line in the log.
   if (typeof value !== 'string' || !value.startsWith('{') || value.includes('\n')) return false;
-  try {
-    JSON.parse(value);
-    return true;
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
+  return parseJson(value) !== undefined;
 }
 
 function userOf(detail: string): unknown {

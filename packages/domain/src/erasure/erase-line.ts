@@ -1,4 +1,5 @@
 import { textOf } from '../ingest/context.ts';
+import { recordText } from '../records/body-text.ts';
 import type { Outcome } from '../records/outcome.ts';
 import { RECORDS_COLUMNS_BY_VERSION } from '../records/records-columns.ts';
 import { createErasures } from './erases.ts';
@@ -83,7 +84,7 @@ function bareLine(fields: Fields, outcome: Outcome, reason: string, timestamp: n
 function readLine(line: Uint8Array, columnsVersion: number): Fields {
   const columns = RECORDS_COLUMNS_BY_VERSION[columnsVersion];
   if (columns === undefined) throw new Error(`version ${columnsVersion} of the columns is not known`);
-  const values = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString()) as unknown[];
+  const values = JSON.parse(recordText(line)) as unknown[];
   return new Map(columns.map((column, i) => [column, values[i]]));
 }
 

@@ -1,6 +1,6 @@
 import schema from '../../../../schemas/collect-hit.schema.json' with { type: 'json' };
 import { CAMPAIGN_TAGS, type CampaignTags, campaignTagsOfBody, hasCampaignTag } from '../acquisition/campaign-tags.ts';
-import type { Json, JsonObject } from '../json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import { toFieldError, validator } from '../json/json-schema.ts';
 import { type BodyText, type Identity, type IdentitySource, readBrowserIdentity } from '../people/identity.ts';
 import { isBlank, sent, sentValue } from './aliases.ts';
@@ -140,8 +140,7 @@ function pickHit(body: JsonObject): PickedHit {
  * knows the aliases of the fields. Any other value is passed unchanged, and the schema refuses it.
  */
 function identityOf(identity: Json | undefined): Json | undefined {
-  if (typeof identity !== 'object' || identity === null || Array.isArray(identity)) return identity ?? undefined;
-  return PLACEHOLDER;
+  return isJsonObject(identity) ? PLACEHOLDER : (identity ?? undefined);
 }
 const PLACEHOLDER: JsonObject = { user_id: 'checked by readBrowserIdentity' };
 

@@ -35,6 +35,11 @@ export function looksLikeSeconds(value: string | number): boolean {
   return number >= SECONDS_FROM && number < SECONDS_END;
 }
 
+/** Whether a value is a whole number of Unix milliseconds in the accepted range. */
+export function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && inRange(value as number) !== undefined;
+}
+
 function inRange(ms: number): number | undefined {
   return ms >= 0 && ms < END_MS ? ms : undefined;
 }

@@ -1,15 +1,21 @@
 import { createScanner } from 'jsonc-parser';
 import { JSON_TOKEN } from '../json/json-token.ts';
 
-const BODY = ',"body":';
-
 /**
- * Returns the text of the request's body from the bytes of a raw record. The fields before the body cannot contain the text
- * `,"body":`, because quotes in a JSON string are escaped, and no other field is called body.
+ * The text between the envelope and the body of a raw record. The envelope cannot contain it, because quotes in a JSON string are escaped, and no
+ * other field is called body.
  */
+export const BODY_KEY = ',"body":';
+
+/** The text of a record. `Buffer.from` with these arguments does not copy the bytes. */
+export function recordText(record: Uint8Array): string {
+  return Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
+}
+
+/** Returns the text of the request's body from the bytes of a raw record. */
 export function bodyTextOf(record: Uint8Array): string {
-  const text = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
-  return text.slice(text.indexOf(BODY) + BODY.length, -1);
+  const text = recordText(record);
+  return text.slice(text.indexOf(BODY_KEY) + BODY_KEY.length, -1);
 }
 
 /**

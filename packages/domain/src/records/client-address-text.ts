@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.ts';
+import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { CHAR, keyOf, stringEnd } from '../json/scan-text.ts';
 
 /** The key `ip`, in which one or both letters can be escaped. */
@@ -25,7 +25,7 @@ export function withoutClientAddress(text: string, body?: JsonObject): string {
 function hasAddress(body: JsonObject): boolean {
   if (Object.hasOwn(body, 'ip')) return true;
   const { context } = body;
-  return typeof context === 'object' && context !== null && !Array.isArray(context) && Object.hasOwn(context, 'ip');
+  return isJsonObject(context) && Object.hasOwn(context, 'ip');
 }
 
 /** Replaces the value of the key at `keyAt` by an empty string. Returns undefined if the value is not a string without escapes. */

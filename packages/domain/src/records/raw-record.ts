@@ -1,6 +1,7 @@
-import type { JsonObject } from '../json/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts';
 import type { IdentityProof } from '../people/identity-signature.ts';
-import { BODY_KEY, type Redriven } from './redriven.ts';
+import { BODY_KEY, recordText } from './body-text.ts';
+import type { Redriven } from './redriven.ts';
 
 /**
  * The endpoint that received a record. `identify` is POST /api/identify; an identify hit of the browser is a `collect`. `unlink` is an
@@ -84,8 +85,7 @@ function quoted(text: string): string {
 
 /** Reads a record that `encodeRawRecord` wrote. Throws `SyntaxError` or `TypeError` for other bytes, which become a dead letter. */
 export function decodeRawRecord(bytes: Uint8Array): RawRecord {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  const record = JSON.parse(text) as RawRecord;
+  const record = JSON.parse(recordText(bytes)) as RawRecord;
   if (typeof record?.eventId !== 'string' || typeof record.siteId !== 'string' || typeof record.body !== 'object') {
     throw new TypeError('not a raw record');
   }
@@ -97,16 +97,10 @@ export function decodeRawRecord(bytes: Uint8Array): RawRecord {
  * body is not changed. A value that is not a raw record is returned unchanged, because it has no envelope.
  */
 export function withoutSealedAddress(bytes: Uint8Array): Uint8Array {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  // JSON escapes quotes inside of strings, so the first match cannot be part of a value: it is the key `body` of the envelope.
+  const text = recordText(bytes);
   const bodyAt = text.indexOf(BODY_KEY);
-  if (bodyAt < 0 || !text.startsWith('{')) return bytes;
-  let envelope: Partial<RawRecord>;
-  try {
-    envelope = JSON.parse(`${text.slice(0, bodyAt)}}`) as Partial<RawRecord>;
-  } catch {
-    return bytes;
-  }
+  const envelope = bodyAt < 0 ? undefined : parseJson(`${text.slice(0, bodyAt)}}`);
+  if (!isJsonObject(envelope)) return bytes;
   const { sealedIp, ip, ...rest } = envelope;
   if (sealedIp === undefined && ip === undefined) return bytes;
   return Buffer.from(`${JSON.stringify({ ...rest, sealedIp: '' }).slice(0, -1)}${text.slice(bodyAt)}`);

@@ -1,4 +1,6 @@
+import { isJsonObject, parseJson } from '../json/json.ts';
 import { utcDay } from '../people/cookieless.ts';
+import { BODY_KEY, recordText } from './body-text.ts';
 
 /**
  * Where a redriven record comes from. Redriving a dead letter appends a second raw record with the same content, to the same partition.
@@ -16,26 +18,19 @@ export interface Redriven {
   readonly visitorId?: string;
 }
 
-/** The text between the envelope and the body of a raw record (raw-record.ts). */
-export const BODY_KEY = ',"body":';
-
 /**
  * Encodes the redriven record of a raw record. The text of the body is not changed. Returns undefined if the bytes are not a JSON object
  * with an envelope and a body.
  */
 export function redrivenRecord(raw: Uint8Array, sealedIp: string, redriven: Redriven): Buffer | undefined {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
+  const text = recordText(raw);
   const bodyAt = text.indexOf(BODY_KEY);
-  if (bodyAt < 0 || !text.startsWith('{')) return undefined;
-  try {
-    JSON.parse(text);
-    const { ip: _, ...envelope } = JSON.parse(`${text.slice(0, bodyAt)}}`) as Readonly<Record<string, unknown>>;
-    const head = JSON.stringify({ ...envelope, sealedIp, redriven });
-    return Buffer.from(`${head.slice(0, -1)}${text.slice(bodyAt)}`);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  if (bodyAt < 0 || parseJson(text) === undefined) return undefined;
+  const envelope = parseJson(`${text.slice(0, bodyAt)}}`);
+  if (!isJsonObject(envelope)) return undefined;
+  const { ip: _, ...kept } = envelope;
+  const head = JSON.stringify({ ...kept, sealedIp, redriven });
+  return Buffer.from(`${head.slice(0, -1)}${text.slice(bodyAt)}`);
 }
 
 /** Whether the field `redriven` of a raw record is valid. */
@@ -47,14 +42,8 @@ export function isRedriven(value: unknown): value is Redriven {
 
 /** Returns the field `redriven` of a raw record; undefined if the record has no such field, or is damaged. */
 export function redrivenOf(raw: Uint8Array): Redriven | undefined {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
-  try {
-    const { redriven } = (JSON.parse(text) ?? {}) as { redriven?: unknown };
-    return isRedriven(redriven) ? redriven : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const { redriven } = (parseJson(recordText(raw)) ?? {}) as { redriven?: unknown };
+  return isRedriven(redriven) ? redriven : undefined;
 }
 
 /** The UTC day with whose key the client IP of a record is encrypted. */

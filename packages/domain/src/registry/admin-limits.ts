@@ -1,4 +1,5 @@
 import { QUERY_ALLOW_NAME_CHARS_MAX, QUERY_ALLOW_NAMES_MAX } from '../ingest/query-allow.ts';
+import { END_MS } from '../ingest/timestamp.ts';
 import { ACTION_TYPES, GOAL_NAME_CHARS_MAX } from './goal.ts';
 import { KEEP_PATTERN } from './keep.ts';
 
@@ -263,7 +264,7 @@ export const IMPORT_CHUNK = {
         required: ['line', 'timestamp', 'ip', 'url', 'referrer'],
         properties: {
           line: { ...line, minimum: 1 },
-          timestamp: { type: 'integer', minimum: 0, exclusiveMaximum: 4_102_444_800_000 },
+          timestamp: { type: 'integer', minimum: 0, exclusiveMaximum: END_MS },
           ip: { type: 'string', maxLength: 45 },
           user_agent: { description: 'Absent if the log has no field for it.', type: 'string', maxLength: 1024 },
           url: { type: 'string', minLength: 1, maxLength: 4096 },

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isDependencyError } from '@weir/domain/errors';
+import { isJsonObject } from '@weir/domain/json/json';
 import type { Site } from '@weir/domain/registry/site';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
 import type { Schema } from '@weir/runtime/http/openapi';
@@ -170,7 +171,7 @@ function readJsonObject({ bodyBytesMax = ADMIN_BODY_BYTES_MAX }: AdminRoute): Re
     express.json({ limit: bodyBytesMax, type: () => true, verify: requireUtf8 }),
     (request, response, next) => {
       const body: unknown = request.body ?? {};
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      if (!isJsonObject(body)) {
         sendError(response, 400, 'the body must be a JSON object');
         return;
       }

@@ -1,3 +1,4 @@
+import { recordText } from '@weir/domain/records/body-text';
 import type { DeadReason } from '@weir/domain/records/outcome';
 import { redrivenOf } from '@weir/domain/records/redriven';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
@@ -12,9 +13,7 @@ const ERROR_CHARS_MAX = 1000;
 
 /** Builds the row of a dead letter. The row contains the error, and the record without IP addresses. */
 export function deadLetterRow(record: DecodedRecord, reason: DeadReason, error: string): BareRow {
-  const payload = record.readable
-    ? withoutAddresses(record.raw, record.ip)
-    : maskRaw(Buffer.from(record.raw.buffer, record.raw.byteOffset, record.raw.byteLength).toString());
+  const payload = record.readable ? withoutAddresses(record.raw, record.ip) : maskRaw(recordText(record.raw));
   const detail = {
     topic: TOPIC_RAW,
     partition: record.partition,

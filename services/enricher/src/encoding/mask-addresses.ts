@@ -1,4 +1,6 @@
 import { isIP } from 'node:net';
+import { parseJson } from '@weir/domain/json/json';
+import { recordText } from '@weir/domain/records/body-text';
 import { hideSealedIp } from '@weir/domain/records/raw-record';
 
 const IPV4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/g;
@@ -18,19 +20,21 @@ export function maskRaw(text: string): string {
   return maskAddresses(hideSealedIp(text));
 }
 
+/** The fields of a raw record that can contain a client IP. */
+interface Addressed {
+  readonly ip?: unknown;
+  sealedIp?: unknown;
+  readonly body?: { readonly ip?: unknown; readonly context?: { readonly ip?: unknown } | null } | null;
+}
+
 /**
  * Returns the JSON of a raw record without addresses. The function removes the encrypted client IP. It also removes the decrypted client IP, and
  * the addresses in the fields `ip`, `body.ip` and `body.context.ip`, wherever they occur in the record. A text that is not a record is masked as
  * plain text. `opened` is the client IP that the step `open-address` has decrypted, or an empty text.
  */
 export function withoutAddresses(raw: Uint8Array, opened: string): string {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString();
-  let record: { ip?: unknown; sealedIp?: unknown; body?: { ip?: unknown; context?: { ip?: unknown } | null } | null };
-  try {
-    record = JSON.parse(text);
-  } catch {
-    return maskRaw(text);
-  }
+  const text = recordText(raw);
+  const record = parseJson(text) as Addressed | string | null | undefined;
   if (typeof record !== 'object' || record === null) return maskRaw(text);
   const found = [opened, record.ip, record.body?.ip, record.body?.context?.ip];
   // The encrypted client IP is removed: a dead letter is kept longer than the encryption key of its day, and without the

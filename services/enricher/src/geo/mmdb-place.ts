@@ -1,4 +1,5 @@
 import tzlookup from '@photostructure/tz-lookup';
+import { textOf } from '@weir/domain/ingest/context';
 import { cityName } from './city-name.ts';
 import { NO_PLACE, type Place } from './geo-lookup.ts';
 import { regionCode } from './region-code.ts';
@@ -32,10 +33,10 @@ export function placeOf(record: unknown): Place {
 
 function fromFlat(record: FlatRecord): Place {
   const country = countryCode(record.country_code);
-  const city = cityName(country, text(record.city));
+  const city = cityName(country, textOf(record.city));
   return {
     country,
-    region: regionOf(country, text(record.state1), city),
+    region: regionOf(country, textOf(record.state1), city),
     city,
     timezone: zoneName(record.timezone) || timezoneAt(record.latitude, record.longitude),
   };
@@ -52,11 +53,11 @@ function regionOf(country: string, name: string, city: string): string {
 function fromNested({ country: of, subdivisions, city, location }: NestedRecord): Place {
   const country = countryCode(of?.iso_code);
   const subdivision = Array.isArray(subdivisions) ? (subdivisions as NonNullable<typeof subdivisions>)[0] : undefined;
-  const code = text(subdivision?.iso_code);
-  const cityFound = cityName(country, text(city?.names?.en));
+  const code = textOf(subdivision?.iso_code);
+  const cityFound = cityName(country, textOf(city?.names?.en));
   return {
     country,
-    region: subdivisionCode(country, code) || regionOf(country, text(subdivision?.names?.en), cityFound),
+    region: subdivisionCode(country, code) || regionOf(country, textOf(subdivision?.names?.en), cityFound),
     city: cityFound,
     timezone: zoneName(location?.time_zone) || timezoneAt(location?.latitude, location?.longitude),
   };
@@ -64,7 +65,7 @@ function fromNested({ country: of, subdivisions, city, location }: NestedRecord)
 
 /** The ISO 3166-1 alpha-2 code. Some files use `ZZ` for "no country". */
 function countryCode(value: unknown): string {
-  const code = text(value).toUpperCase();
+  const code = textOf(value).toUpperCase();
   return /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? code : '';
 }
 
@@ -76,7 +77,7 @@ function subdivisionCode(country: string, code: string): string {
 
 /** The name of a time zone. Offsets such as `+02:00` are ignored. */
 function zoneName(value: unknown): string {
-  const name = text(value);
+  const name = textOf(value);
   return /^[A-Za-z]/.test(name) ? name : '';
 }
 
@@ -84,8 +85,4 @@ function timezoneAt(latitude: unknown, longitude: unknown): string {
   if (typeof latitude !== 'number' || typeof longitude !== 'number') return '';
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) || (latitude === 0 && longitude === 0)) return '';
   return tzlookup(latitude, longitude);
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

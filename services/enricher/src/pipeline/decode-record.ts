@@ -5,7 +5,7 @@ import { readCollectHit } from '@weir/domain/ingest/collect-hit';
 import { textOf } from '@weir/domain/ingest/context';
 import { FieldError } from '@weir/domain/ingest/field-error';
 import { readServerEvent } from '@weir/domain/ingest/server-event';
-import type { JsonObject } from '@weir/domain/json/json';
+import { isTime } from '@weir/domain/ingest/timestamp';
 import { roundedNumberText } from '@weir/domain/json/rounded-number';
 import { normalizeIp } from '@weir/domain/net/ip-address';
 import { utcDay } from '@weir/domain/people/cookieless';
@@ -21,9 +21,6 @@ import { NO_BOT } from '../user-agent/judge-bot.ts';
 import type { DecodedEvent, EnrichedEvent } from './enriched-event.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** Accepted times are before this time, and at or after 1970-01-01 (docs/api.md, Timestamps). */
-const TIME_END_MS = Date.UTC(2100, 0, 1);
 
 export interface LoggedRecord {
   readonly partition: number;
@@ -242,8 +239,4 @@ function emptyEvent(logged: LoggedRecord, record: RawRecord): Mutable<EnrichedEv
     erased: false,
     failure: '',
   };
-}
-
-function isTime(value: JsonObject[string] | undefined): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < TIME_END_MS;
 }

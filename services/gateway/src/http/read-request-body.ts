@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { Json, JsonObject } from '@weir/domain/json/json';
+import { isJsonObject, type JsonObject, parseJson } from '@weir/domain/json/json';
 import { jsonFault } from '@weir/domain/json/json-fault';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
 import { createUnpackBody, isPlain, type Packing, packingOf, type UnpackBody } from './unpack-body.ts';
@@ -143,14 +143,9 @@ export function parseBody(sent: Buffer): Body {
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) return NOT_UTF8;
   const text = bytes.toString(ascii ? 'latin1' : 'utf8');
-  let json: Json;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return text.trim() === '' ? EMPTY_BODY : notJson(text);
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
-  return { json: json as JsonObject, text };
+  const json = parseJson(text);
+  if (json === undefined) return text.trim() === '' ? EMPTY_BODY : notJson(text);
+  return isJsonObject(json) ? { json, text } : NOT_OBJECT;
 }
 
 /** The message is a getter, because collect does not send it. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { FieldError } from '@weir/domain/ingest/field-error';
 import { itemTexts } from '@weir/domain/json/item-texts';
-import type { Json, JsonObject } from '@weir/domain/json/json';
+import { isJsonObject, type Json } from '@weir/domain/json/json';
 import type { ApiKey } from '@weir/domain/registry/site';
 import { createBatchTurns } from '../admission/batch-turns.ts';
 import { siteRateLimit } from '../admission/site-rate-limit.ts';
@@ -48,10 +48,10 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
   const turns = createBatchTurns();
 
   const appendOne = (request: IncomingMessage, key: ApiKey, json: Json, text: string): Result | Promise<Result> => {
-    if (typeof json !== 'object' || json === null || Array.isArray(json)) return NOT_OBJECT;
+    if (!isJsonObject(json)) return NOT_OBJECT;
     if (Buffer.byteLength(text) > BODY_BYTES_MAX) return TOO_LARGE;
     const { siteId, keyId } = key;
-    const appended = appendEvent({ request, siteId, keyId, json: json as JsonObject, text, headerKey: '' });
+    const appended = appendEvent({ request, siteId, keyId, json, text, headerKey: '' });
     return appended instanceof FieldError ? failed(400, appended.message) : appended.then(resultOf);
   };
   const appendAll = (request: IncomingMessage, key: ApiKey, { json, text }: ParsedBody) => {
