@@ -1,5 +1,5 @@
 import { compileExclusions, type ExclusionSubject } from '../../src/exclusion/exclusion.ts';
-import { compilePathGlob } from '../../src/exclusion/exclusion-path.ts';
+import { compileGlob } from '../../src/exclusion/exclusion-globs.ts';
 import { exclusionValueProblem } from '../../src/exclusion/exclusion-value.ts';
 import type { ExclusionRule, ExclusionType } from '../../src/registry/site.ts';
 
@@ -57,11 +57,11 @@ describe('Exclusion rules: `path` (glob; `*` stands for any characters, `/` incl
     ['/a.b', '/axb', false],
     ['/exact', '/exact/', false],
   ])('%s matches %s: %s', (glob, path, expected) => {
-    expect(compilePathGlob(glob)(path)).toBe(expected);
+    expect(compileGlob(glob)(path)).toBe(expected);
   });
 
   test('a path that would be expensive for a RegExp is matched quickly', () => {
-    expect(compilePathGlob(`${'*a'.repeat(30)}*b`)(`${'a'.repeat(4096)}`)).toBe(false);
+    expect(compileGlob(`${'*a'.repeat(30)}*b`)(`${'a'.repeat(4096)}`)).toBe(false);
   });
 });
 
