@@ -31,3 +31,15 @@ export async function eventually<T>(
     await pause(Math.min(Math.max(PAUSE_PER_PROBE * probeMs, PAUSE_MS_MIN), PAUSE_MS_MAX));
   }
 }
+
+/** Returns a promise that the test resolves at the wanted moment, as `Promise.withResolvers` of Node 22 does. */
+export function deferred<Value = void>(): {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+} {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -3,15 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { mountAdminRoutes } from '@weir/control/http/admin-route';
 import { createReportQueue, createTurns } from '@weir/control/reports/report-queue';
 import { SYSTEM_ROUTES } from '@weir/control/system-routes';
-import { eventually } from '@weir/testkit/eventually';
+import { deferred, eventually } from '@weir/testkit/eventually';
 import express, { Router } from 'express';
 
 test('reports run beside the audit of reports, and one such audit runs at once', async () => {
   let readsBegun = 0;
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: released, resolve: release } = deferred();
   const deps = {
     signIn: { callerOf: () => ({ viewer: undefined, session: undefined }) },
     reportQueue: createReportQueue(Date.now, 1),

@@ -1,7 +1,7 @@
 import { DECIDED_WITHIN_MS, type ImportElection, startImportElection } from '@weir/control/imports/import-election';
 import { type ImportTerm, SOLE_TERM } from '@weir/control/imports/import-term';
 import { DependencyError } from '@weir/domain/errors';
-import { eventually } from '@weir/testkit/eventually';
+import { deferred, eventually } from '@weir/testkit/eventually';
 import { type ControlHarness, openControlHarness, type Reply } from './control-harness.ts';
 
 type Caller = Pick<ControlHarness, 'call'>;
@@ -90,10 +90,8 @@ test('a chunk that is repeated at a second process while the first one appends i
   expect(began.status).toBe(200);
   const { lease } = began.body.data;
 
-  let open: (value?: unknown) => void = () => undefined;
-  gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const closedGate = deferred();
+  gate = closedGate.promise;
   const before = appends;
   const running = send(first, site, lease);
   await eventually('the append of the chunk', () => appends > before);
@@ -107,7 +105,7 @@ test('a chunk that is repeated at a second process while the first one appends i
   // The first process ends as in a rollout: the second one is elected when the chunk is done.
   const closed = first.election.close();
   expect((await send(second, site, lease)).status).toBe(409);
-  open();
+  closedGate.resolve();
   expect((await running).status).toBe(200);
   await closed;
   await elected(second.election);

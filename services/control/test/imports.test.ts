@@ -1,5 +1,5 @@
 import { TOPIC_RAW } from '@weir/domain/records/topics';
-import { eventually } from '@weir/testkit/eventually';
+import { deferred, eventually } from '@weir/testkit/eventually';
 import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { type ControlHarness, openControlHarness, type Reply } from './control-harness.ts';
 
@@ -172,15 +172,13 @@ test('only one client at a time can import a file', async () => {
 test('a lease that is released while its chunk runs ends when the chunk is done', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
-  let open: (value?: unknown) => void = () => undefined;
-  gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const closedGate = deferred();
+  gate = closedGate.promise;
   const running = send(site, digest, chunk(lease, 1, 40));
   await eventually('the chunk is pending', () => weir.registry.import(site, digest)?.linesPending === 40);
   await weir.call('POST', `/sites/${site}/imports/${digest}/release`, { lease });
   const early = [await start(site, digest), await send(site, digest, chunk(lease, 1, 40))];
-  open();
+  closedGate.resolve();
   expect(early.map(({ status }) => status)).toEqual([409, 409]);
   expect((await running).body.data).toMatchObject({ lines_done: 40 });
   const next = (await start(site, digest)).body.data;
@@ -201,16 +199,14 @@ test('a lease that is released after an append with an unknown result does not e
 test('an import that is finished while its last chunk runs waits for that chunk', async () => {
   const [site, digest] = [await newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
-  let open: (value?: unknown) => void = () => undefined;
-  gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const closedGate = deferred();
+  gate = closedGate.promise;
   const running = send(site, digest, chunk(lease, 1, 5));
   await eventually('the chunk is pending', () => weir.registry.import(site, digest)?.linesPending === 5);
   const finished = weir.call('POST', `/sites/${site}/imports/${digest}/finish`, { lease, lines: 5 });
   // This request is answered in the meantime: finishing waits for the chunk, and other requests do not wait.
   await weir.call('GET', `/sites/${site}/imports`);
-  open();
+  closedGate.resolve();
   expect((await running).status).toBe(200);
   expect((await finished).body.data).toMatchObject({ finished: true, lines_done: 5 });
   expect(weir.registry.import(site, digest)).toMatchObject({ finished: true, linesDone: 5 });
@@ -221,14 +217,12 @@ test('a site that is removed while a chunk is appended leaves no row in the ledg
   const create = () => weir.call('POST', '/sites', { site_id: 'again', name: 'N', domain: 'example.com' });
   await create();
   const { lease } = (await start('again', digest)).body.data;
-  let open: (value?: unknown) => void = () => undefined;
-  gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const closedGate = deferred();
+  gate = closedGate.promise;
   const running = send('again', digest, chunk(lease, 1, 40));
   await eventually('the chunk is pending', () => weir.registry.import('again', digest)?.linesPending === 40);
   expect((await weir.call('DELETE', '/sites/again')).status).toBe(200);
-  open();
+  closedGate.resolve();
   expect((await running).status).toBe(404);
   expect(weir.registry.import('again', digest)).toBeUndefined();
 

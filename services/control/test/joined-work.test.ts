@@ -1,15 +1,7 @@
 import { type Asking, createJoinedWork, createSharedWork } from '@weir/control/answers/joined-work';
+import { deferred } from '@weir/testkit/eventually';
 
 const SHARED_MS = 1_000;
-
-/** A promise that the test resolves at the wanted moment. */
-function deferred() {
-  let end: (value: string) => void = () => undefined;
-  const result = new Promise<string>((resolve) => {
-    end = resolve;
-  });
-  return { result, end: (value: string) => end(value) };
-}
 
 const asking = (signal = new AbortController().signal): Asking => ({ signal, sharedMs: SHARED_MS });
 
@@ -43,12 +35,12 @@ describe('work that several callers share', () => {
       ['kept', true],
       ['short', false],
     ] as const) {
-      const running = deferred();
-      const callers = [shared.ask(answer, byAnswer, () => running.result), shared.ask(answer, byAnswer, work)];
+      const running = deferred<string>();
+      const callers = [shared.ask(answer, byAnswer, () => running.promise), shared.ask(answer, byAnswer, work)];
       now += 20 * SHARED_MS;
       callers.push(shared.ask(answer, byAnswer, work));
       now -= 15 * SHARED_MS;
-      running.end(answer);
+      running.resolve(answer);
       expect((await Promise.all(callers)).map(({ isShared }) => isShared)).toEqual([false, true, true]);
       expect((await shared.ask(answer, byAnswer, work)).isShared).toBe(isShared);
       now += 5 * SHARED_MS;
@@ -73,7 +65,7 @@ describe('work that several callers share', () => {
       shared.ask('a', asking(caller.signal), (given) => {
         works++;
         signal = given;
-        return deferred().result;
+        return deferred<string>().promise;
       }),
     );
     const left = asked.map((one) => expect(one).rejects.toMatchObject({ name: 'AbortError' }));
@@ -103,44 +95,44 @@ describe('work that several callers share', () => {
 describe('work that callers join before it begins', () => {
   test('callers that ask while it is done share its next run, and an ended run is never shared', async () => {
     const joined = createJoinedWork<string>(() => 0);
-    const runs: ReturnType<typeof deferred>[] = [];
+    const runs: ReturnType<typeof deferred<string>>[] = [];
     const ask = (question = 'a') =>
       joined.ask(question, asking().signal, () => {
-        const run = deferred();
+        const run = deferred<string>();
         runs.push(run);
-        return run.result;
+        return run.promise;
       });
     const first = ask();
     const [second, third] = [ask(), ask()];
     const other = ask('b');
     expect(runs).toHaveLength(2);
-    runs[0]?.end('1');
+    runs[0]?.resolve('1');
     expect((await first).answer).toBe('1');
     expect(runs).toHaveLength(3);
     const fourth = ask();
     expect(runs).toHaveLength(3);
-    runs[2]?.end('2');
+    runs[2]?.resolve('2');
     expect([(await second).answer, (await third).answer]).toEqual(['2', '2']);
-    runs[3]?.end('3');
+    runs[3]?.resolve('3');
     expect((await fourth).answer).toBe('3');
-    runs[1]?.end('of b');
+    runs[1]?.resolve('of b');
     expect((await other).answer).toBe('of b');
     const fifth = ask();
-    runs[4]?.end('4');
+    runs[4]?.resolve('4');
     expect((await fifth).answer).toBe('4');
   });
 
   test('callers share the next run, however long they wait for it', async () => {
     let now = 0;
     const joined = createJoinedWork<string>(() => now);
-    const run = deferred();
-    const first = joined.ask('a', asking().signal, () => run.result);
+    const run = deferred<string>();
+    const first = joined.ask('a', asking().signal, () => run.promise);
     let begun = 0;
     const ask = () => joined.ask('a', asking().signal, async () => String(++begun));
     const second = ask();
     now = 100 * SHARED_MS;
     const third = ask();
-    run.end('1');
+    run.resolve('1');
     await first;
     expect([(await second).answer, (await third).answer, begun]).toEqual(['1', '1', 1]);
   });
@@ -155,14 +147,14 @@ describe('work that callers join before it begins', () => {
 
   test('a run that no caller waits for does not begin', async () => {
     const joined = createJoinedWork<string>(() => 0);
-    const run = deferred();
-    const first = joined.ask('a', asking().signal, () => run.result);
+    const run = deferred<string>();
+    const first = joined.ask('a', asking().signal, () => run.promise);
     const caller = new AbortController();
     let begun = 0;
     const second = joined.ask('a', caller.signal, async () => String(++begun));
     caller.abort();
     await expect(second).rejects.toMatchObject({ name: 'AbortError' });
-    run.end('1');
+    run.resolve('1');
     expect((await first).answer).toBe('1');
     const third = joined.ask('a', asking().signal, async () => 'third');
     expect([(await third).answer, begun]).toEqual(['third', 0]);

@@ -4,13 +4,11 @@ import type { AdminRequest } from '@weir/control/http/admin-route';
 import { newTiming } from '@weir/control/http/request-context';
 import { createTurns } from '@weir/control/reports/report-queue';
 import { SQL_AT_ONCE, sql } from '@weir/control/routes/sql-route';
+import { deferred } from '@weir/testkit/eventually';
 
 test('four SQL statements run at once, others wait, and too many get an error', async () => {
   let running = 0;
-  let answer: () => void = () => undefined;
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const { promise: answered, resolve: answer } = deferred();
   const userQuery = async (query: string) => {
     running += 1;
     await answered;

@@ -6,7 +6,7 @@ import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import type { AppendRecord, EventLog } from '@weir/ports/event-log';
 import type { StateStore } from '@weir/ports/state-store';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
-import { eventually } from '@weir/testkit/eventually';
+import { deferred, eventually } from '@weir/testkit/eventually';
 import { createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { createKeyClaims } from '../src/admission/key-claims.ts';
 import { type AppendBatcher, createAppendBatcher } from '../src/append/append-batcher.ts';
@@ -72,10 +72,7 @@ const LINGER_MS = 600_000;
 
 it('a batch is sent at once if no append is in flight; otherwise the requests wait for the append and are sent together', async () => {
   const batches: number[] = [];
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: held, resolve: release } = deferred();
   const batcher = batcherThat((records) => {
     batches.push(records.length);
     return held;

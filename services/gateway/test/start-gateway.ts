@@ -20,6 +20,7 @@ import { type HttpLimits, type HttpServer, startHttpServer } from '@weir/runtime
 import { joinOpenApi } from '@weir/runtime/http/openapi';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { deferred } from '@weir/testkit/eventually';
 import {
   createProxyMisconfigurationDetector,
   type ProxyMisconfigurationDetector,
@@ -148,10 +149,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 
 /** Holds back all appends of the gateway until `release` is called. */
 export function holdAppends(): { readonly wrap: (deps: GatewayDeps) => GatewayDeps; readonly release: () => void } {
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: released, resolve: release } = deferred();
   const wrap = (deps: GatewayDeps): GatewayDeps => {
     const append: EventLog['append'] = async (topic, records) => {
       await released;
@@ -159,7 +157,7 @@ export function holdAppends(): { readonly wrap: (deps: GatewayDeps) => GatewayDe
     };
     return { ...deps, eventLog: { ...deps.eventLog, append } };
   };
-  return { wrap, release: () => release() };
+  return { wrap, release };
 }
 
 let groups = 0;

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
-import { eventually } from '@weir/testkit/eventually';
+import { deferred, eventually } from '@weir/testkit/eventually';
 import { createBatchTurns } from '../src/admission/batch-turns.ts';
 import { createReadBody } from '../src/http/read-request-body.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
@@ -21,7 +21,6 @@ const with26Traits = Object.fromEntries(Array.from({ length: 26 }, (_, nth) => [
 
 let weir: RunningGateway;
 let key: string;
-let release: () => void = () => undefined;
 let held = Promise.resolve();
 
 beforeAll(async () => {
@@ -58,9 +57,8 @@ function heapBytes(): number {
 /** Sends `requests` copies of the body while the event log stores no record. Returns by how many bytes the heap has grown when all requests wait. */
 async function grownWhileWaiting(path: string, body: string, requests: number): Promise<number> {
   expect([200, 202, 204]).toContain(await send(path, body));
-  held = new Promise((resolve) => {
-    release = resolve;
-  });
+  const { promise, resolve: release } = deferred();
+  held = promise;
   const before = heapBytes();
   const answers = Array.from({ length: requests }, () => send(path, body));
   await eventually('all requests to wait', async () => (await waiting()) === requests);

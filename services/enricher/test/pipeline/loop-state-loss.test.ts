@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
-import { eventually } from '@weir/testkit/eventually';
+import { deferred, eventually } from '@weir/testkit/eventually';
 import { createCrashPoints } from '@weir/testkit/fault-points';
 import { createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { createFaultyStateStore } from '@weir/testkit/faulty-state-store';
@@ -29,10 +29,7 @@ async function storeAndClose(partition: number, ...records: readonly TestRecord[
 test('no partition decides a key until every partition has folded its records again', async () => {
   await storeAndClose(0, keyed('a'));
   await harness.wipeState();
-  let release = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: held, resolve: release } = deferred();
   const stateStore = whateverStateThereIs(harness, async (name) => {
     if (name === 'overwriteFirstSeen') await held;
   });
@@ -90,10 +87,7 @@ test('a partition rebuilds its state while another partition has no leader', asy
 test('records without a key do not wait', async () => {
   await storeAndClose(0, keyed('a'));
   await harness.wipeState();
-  let release = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: held, resolve: release } = deferred();
   const stateStore = whateverStateThereIs(harness, async (name) => {
     if (name === 'overwriteFirstSeen') await held;
   });
