@@ -15,11 +15,11 @@ import type { BackupControl } from './backups/backup-control.ts';
 import type { ExportedTables } from './exports/export-deps.ts';
 import type { ExportSlots } from './exports/export-slots.ts';
 import type { Reply } from './http/admin-reply.ts';
+import type { RunForSite, RunInSlot } from './http/call-slots.ts';
 import type { StreamReply } from './http/send-stream.ts';
 import type { ImportDesk } from './imports/import-desk.ts';
 import type { ImportTerm } from './imports/import-term.ts';
 import type { HiddenCursors } from './live/hidden-cursors.ts';
-import type { RunForSite } from './live/listener-slots.ts';
 import type { Installation } from './pipeline/installation.ts';
 import type { LagRate } from './pipeline/lag-rate.ts';
 import type { RunExclusive } from './registry/mutex.ts';
@@ -27,7 +27,6 @@ import type { DiffRuns } from './replay/diff/diff-runs.ts';
 import type { ReportQueue, TakeTurn } from './reports/report-queue.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 import type { SteadyTables } from './steady-tables.ts';
-import type { RunInSlot } from './topics/read-slots.ts';
 
 export interface ControlDeps {
   readonly registry: Registry;

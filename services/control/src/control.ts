@@ -5,9 +5,9 @@ import type { AdminDeps, ControlDeps } from './control-deps.ts';
 import { createExportSlots } from './exports/export-slots.ts';
 import { sendError } from './http/admin-reply.ts';
 import { mountAdminRoutes } from './http/admin-route.ts';
+import { createSiteSlots, createSlots } from './http/call-slots.ts';
 import { createImportDesks } from './imports/import-desk.ts';
 import { createHiddenCursors } from './live/hidden-cursors.ts';
-import { createListenerSlots } from './live/listener-slots.ts';
 import { LISTENERS_MAX, LISTENERS_PER_SITE_MAX } from './live/live-route.ts';
 import { createLagRate, type LagRate } from './pipeline/lag-rate.ts';
 import { createMutex } from './registry/mutex.ts';
@@ -18,7 +18,6 @@ import { EXPORTS_MAX } from './routes/export-route.ts';
 import { SQL_AT_ONCE } from './routes/sql-route.ts';
 import { createSignIn } from './sign-in/sign-in.ts';
 import { createSteadyTables } from './steady-tables.ts';
-import { createReadSlots } from './topics/read-slots.ts';
 import { dashboardRoutes } from './web/dashboard-routes.ts';
 
 /** Limits the memory. A call that reads records of a topic holds up to 16 MiB, or more if the topic has more than 256 partitions (topic-page.ts). */
@@ -67,10 +66,10 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     insertsEnd: () => analytics.runningInsertsEnd(deps.shadow.live),
     runRedrive: createMutex(),
     diffRuns: createDiffRuns(clock),
-    runTopicCall: createReadSlots(TOPIC_CALLS_MAX),
-    runTopicRead: createReadSlots(TOPIC_READS_MAX),
+    runTopicCall: createSlots(TOPIC_CALLS_MAX),
+    runTopicRead: createSlots(TOPIC_READS_MAX),
     hiddenCursors: createHiddenCursors(deps),
-    runLive: createListenerSlots(LISTENERS_MAX, LISTENERS_PER_SITE_MAX),
+    runLive: createSiteSlots(LISTENERS_MAX, LISTENERS_PER_SITE_MAX),
     importDesk: createImportDesks({ ...others, tables }),
     exportedTables: analytics,
     exportSlots: createExportSlots(EXPORTS_MAX),

@@ -1,7 +1,7 @@
 import type { EventLog, PartitionPosition } from '@weir/ports/event-log';
 import { pauseUnlessAborted } from '@weir/runtime/abortable';
+import type { RunInSlot } from '../http/call-slots.ts';
 import { logCursor } from '../topics/page-cursor.ts';
-import type { RunInSlot } from '../topics/read-slots.ts';
 import type { LogTopic } from '../topics/shown-topics.ts';
 import { readTopicPage } from '../topics/topic-page.ts';
 import type { TopicRecord } from '../topics/topic-record.ts';

@@ -78,22 +78,25 @@ export function countsOf(row: Readonly<Record<string, unknown>>): Counts {
   return Object.fromEntries(COUNT_NAMES.map((name) => [name, Number(row[name] ?? 0)])) as unknown as Counts;
 }
 
+/** The ratio with `decimals` decimals. Null if `of` is 0. */
+export function ratio(part: number, of: number, decimals = 4): number | null {
+  return of === 0 ? null : Number((part / of).toFixed(decimals));
+}
+
 /** `isEstimate`: whether the visitors were counted with `uniqCombined64(17)`, which estimates large numbers. */
 export function metricsOf(
   { visitors, visits, pageviews, events, bounces, seconds, views }: Counts,
   isEstimate = false,
 ): Metrics {
-  const each = (sum: number, decimals: number): number | null =>
-    visits === 0 ? null : Number((sum / visits).toFixed(decimals));
   return {
     visitors:
       isEstimate && visitors > ESTIMATE_EXACT_MAX ? { value: visitors, exact: false, error: ESTIMATE_ERROR } : visitors,
     visits,
     pageviews,
     events,
-    bounce_rate: each(bounces, 4),
-    visit_duration: each(seconds, 2),
-    views_per_visit: each(views, 2),
+    bounce_rate: ratio(bounces, visits),
+    visit_duration: ratio(seconds, visits, 2),
+    views_per_visit: ratio(views, visits, 2),
   };
 }
 
@@ -101,7 +104,7 @@ export function metricsOf(
 export function changeOf(now: Metrics, before: Metrics): Readonly<Record<MetricName, number | null>> {
   const change = (name: MetricName): number | null => {
     const [to, from] = [numberOf(now[name]), numberOf(before[name])];
-    return to === null || from === null || from === 0 ? null : Number(((to - from) / from).toFixed(4));
+    return to === null || from === null ? null : ratio(to - from, from);
   };
   return Object.fromEntries(METRIC_NAMES.map((name) => [name, change(name)])) as Record<MetricName, number | null>;
 }

@@ -1,6 +1,7 @@
 import type { Checked } from '../../http/compile-body.ts';
 import { bucketStarts, type Interval, localText } from '../buckets.ts';
 import { explained } from '../excluded-rows.ts';
+import { ratio } from '../report-metrics.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
 import { headView } from '../report-view.ts';
 import { cohortsStatement } from './cohorts-sql.ts';
@@ -27,7 +28,7 @@ export async function cohortsReport(
     return {
       ...{ start: localText(start, zone), end: localText(starts.value[nth + 1] ?? toMs, zone), visitors },
       returned: seen.slice(1),
-      rates: seen.slice(1).map((count) => (visitors === 0 ? null : Number((count / visitors).toFixed(4)))),
+      rates: seen.slice(1).map((count) => ratio(count, visitors)),
     };
   });
   const explain = await explained(request, { cohorts: statement }, deps);

@@ -2,6 +2,7 @@ import type { Goal } from '@weir/domain/registry/goal';
 import type { Dimension } from '../dimensions.ts';
 import { explained } from '../excluded-rows.ts';
 import type { Order } from '../read-query.ts';
+import { ratio } from '../report-metrics.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
 import type { Statement } from '../report-sql.ts';
 import { headView } from '../report-view.ts';
@@ -98,7 +99,7 @@ function numbersView({ conversions, converting, visitors }: Conversions): object
   return {
     conversions,
     converting_visitors: converting,
-    conversion_rate: visitors === 0 ? null : Number((converting / visitors).toFixed(4)),
+    conversion_rate: ratio(converting, visitors),
   };
 }
 

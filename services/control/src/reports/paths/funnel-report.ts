@@ -1,5 +1,6 @@
 import type { Action } from '@weir/domain/registry/goal';
 import { explained } from '../excluded-rows.ts';
+import { ratio } from '../report-metrics.ts';
 import type { ReportDeps, ReportRequest } from '../report-request.ts';
 import { headView } from '../report-view.ts';
 import { funnelStatement } from './funnel-sql.ts';
@@ -19,7 +20,6 @@ export async function funnelReport(
   const { rows } = await deps.analytics.userQuery(statement.sql, statement.params);
   const reached = (step: number): number =>
     rows.reduce((sum, { level, visitors }) => sum + (Number(level) >= step ? Number(visitors) : 0), 0);
-  const share = (part: number, of: number): number | null => (of === 0 ? null : Number((part / of).toFixed(4)));
   const first = reached(1);
   return {
     ...headView(request),
@@ -29,10 +29,10 @@ export async function funnelReport(
       const before = index === 0 ? visitors : reached(index);
       return {
         ...{ type, value, visitors, dropped: before - visitors },
-        ...{ rate: share(visitors, first), step_rate: share(visitors, before) },
+        ...{ rate: ratio(visitors, first), step_rate: ratio(visitors, before) },
       };
     }),
-    conversion_rate: share(reached(steps.length), first),
+    conversion_rate: ratio(reached(steps.length), first),
     ...(await explained(request, { funnel: statement }, deps)),
   };
 }
