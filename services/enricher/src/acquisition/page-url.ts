@@ -3,7 +3,7 @@ import { type ClickId, clickIdOf } from '@weir/domain/acquisition/click-id';
 import { cutChars, pageOf } from '@weir/domain/ingest/context';
 import { cachedByCut } from '../encoding/cached-by-cut.ts';
 import { jsonText } from '../encoding/json-text.ts';
-import { cutUrl, type QueryCut } from './query-cut.ts';
+import { cutUrl, type QueryCut, withoutFragment } from './query-cut.ts';
 
 export interface PageUrl {
   /** The encoded column `url`: the URL without its fragment, and only with the query parameters that the site keeps. */
@@ -26,8 +26,7 @@ export function createPageUrls(): (url: string, cut?: QueryCut) => PageUrl {
 }
 
 function parsePageUrl(url: string, cut: QueryCut | undefined): PageUrl {
-  const hash = url.indexOf('#');
-  const urlJson = jsonText(cutUrl(hash < 0 ? url : url.slice(0, hash), cut));
+  const urlJson = jsonText(cutUrl(withoutFragment(url), cut));
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const base = parsed ?? (URL.canParse(url, ANY_BASE) ? new URL(url, ANY_BASE) : undefined);
   const query = base === undefined || base.search.length < 2 ? undefined : base.searchParams;

@@ -27,6 +27,11 @@ export function cutUrl(url: string, cut: QueryCut | undefined): string {
   return cut === undefined ? url : cutQuery(url, (name) => cut.names.has(name));
 }
 
+export function withoutFragment(url: string): string {
+  const hash = url.indexOf('#');
+  return hash < 0 ? url : url.slice(0, hash);
+}
+
 /**
  * Removes query parameters from a path: campaign parameters and click IDs, because they have their own columns, and those that the site does not
  * keep. If the pages of a site are in the fragment (`/#/reset?token=…`), the query is in the fragment too.

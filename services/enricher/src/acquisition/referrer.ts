@@ -5,7 +5,7 @@ import { flat, jsonText } from '../encoding/json-text.ts';
 import { type SourceJson, sourceJson } from '../encoding/source-columns.ts';
 import { attribute, type Origin } from './classify-traffic.ts';
 import { domainOf } from './host-domain.ts';
-import { cutUrl, type QueryCut } from './query-cut.ts';
+import { cutUrl, type QueryCut, withoutFragment } from './query-cut.ts';
 
 export interface Referrer extends Origin {
   /** The encoded column `referrer`. */
@@ -89,11 +89,6 @@ function originOf(
     default:
       return undefined;
   }
-}
-
-function withoutFragment(url: string): string {
-  const hash = url.indexOf('#');
-  return hash < 0 ? url : url.slice(0, hash);
 }
 
 function untagged(referrerJson: string, referrer: Origin | undefined, sources: Sources): SourceJson {

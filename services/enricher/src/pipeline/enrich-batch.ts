@@ -173,13 +173,12 @@ async function keepKeys<Decoded>(
   wanted: readonly (FirstSeenKey | undefined)[],
   isDuplicate: (nth: number) => boolean | undefined,
 ): Promise<HeldBy> {
-  const first = wanted.filter((holder, nth) => holder !== undefined && isDuplicate(nth) === false);
-  const unknown = wanted.filter((holder, nth) => holder !== undefined && isDuplicate(nth) === undefined);
-  const kept =
-    first.length === 0 || (await stateStore.overwriteFirstSeen(epoch, asHolders(first), IDEMPOTENCY_WINDOW_MS));
+  const holders = (duplicate: false | undefined): readonly FirstSeenKey[] =>
+    wanted.filter((_, nth) => isDuplicate(nth) === duplicate).filter((holder) => holder !== undefined);
+  const [first, unknown] = [holders(false), holders(undefined)];
+  const kept = first.length === 0 || (await stateStore.overwriteFirstSeen(epoch, first, IDEMPOTENCY_WINDOW_MS));
   if (!kept) return 'over';
-  const held =
-    unknown.length === 0 ? [] : await stateStore.insertFirstSeen(epoch, asHolders(unknown), IDEMPOTENCY_WINDOW_MS);
+  const held = unknown.length === 0 ? [] : await stateStore.insertFirstSeen(epoch, unknown, IDEMPOTENCY_WINDOW_MS);
   if (held === undefined) return 'over';
   let next = 0;
   return wanted.map((holder, nth) => {
@@ -188,8 +187,4 @@ async function keepKeys<Decoded>(
     if (duplicate === undefined) return held[next++];
     return duplicate ? { ...holder, recordId: ANOTHER } : holder;
   });
-}
-
-function asHolders(wanted: readonly (FirstSeenKey | undefined)[]): readonly FirstSeenKey[] {
-  return wanted.filter((holder) => holder !== undefined);
 }

@@ -3,7 +3,7 @@ import type { OffsetRange, PartitionState, RawPartition, StateChange } from '@we
 import type { Database } from 'lmdb';
 import type { WriteSize } from '../lmdb-file-space.ts';
 import { submitWrite, type WriteQueue } from '../lmdb-write-queue.ts';
-import { type ExpiringRows, encodeRow, liveText, readRow } from './lmdb-expiring-rows.ts';
+import { type ExpiringRows, encodeRow, liveText, readRow, removeRows } from './lmdb-expiring-rows.ts';
 
 export interface PartitionStates {
   read(partition: RawPartition, keys: readonly string[]): PartitionState;
@@ -56,10 +56,8 @@ export function createPartitionStates(
 
     async remove(partition, keys) {
       const id = partitionId(partition);
-      const stage = (): void => {
-        for (const key of keys) void rows.remove(rowKey(id, key));
-      };
-      await submitWrite(writes, 'state_store_unavailable', stage, { size: { keys: keys.length, bytes: 0 } });
+      const rowKeys = keys.map((key) => rowKey(id, key));
+      await removeRows(rowKeys, [rows], writes);
     },
   };
 }
