@@ -5,16 +5,10 @@ import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
-import { batch, type RowFields, useClickhouse } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { createInsert, useClickhouse } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
 const opened = useClickhouse();
-
-/** Inserts rows of the partition, one for each raw offset. */
-async function insert(partition: number, offsets: readonly number[], fields: RowFields = {}): Promise<void> {
-  const rows = offsets.map((offset) => ({ raw_partition: partition, raw_offset: offset, ...fields }));
-  const made = batch(0, rows);
-  await opened.analytics.insertRecords({ ...made, token: `${partition} ${offsets.join()} ${JSON.stringify(fields)}` });
-}
+const insert = createInsert(opened);
 
 interface Work {
   readonly erasure?: 'resolving' | 'deleting' | 'archive';

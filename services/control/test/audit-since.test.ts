@@ -1,6 +1,10 @@
 import { readCheckpointsBefore, storeCheckpoints } from '@weir/control/audit/audit-checkpoints';
 import { auditReportSince, readBooksSince } from '@weir/control/audit/audit-since';
-import { batch, type RowFields, useClickhouse } from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import {
+  createInsert,
+  type RowFields,
+  useClickhouse,
+} from '../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 
 const HOUR_MS = 3_600_000;
 /** The table forgets checkpoints after 90 days, so the tests use the present time. */
@@ -8,13 +12,7 @@ const NOW = Date.now();
 const LOG = 'log-1';
 
 const opened = useClickhouse();
-
-/** Inserts rows of the partition, one for each raw offset. */
-async function insert(partition: number, offsets: readonly number[], fields: RowFields = {}): Promise<void> {
-  const rows = offsets.map((offset) => ({ raw_partition: partition, raw_offset: offset, ...fields }));
-  const made = batch(0, rows);
-  await opened.analytics.insertRecords({ ...made, token: `${partition} ${offsets.join()} ${JSON.stringify(fields)}` });
-}
+const insert = createInsert(opened);
 
 const store = (partition: number, offset: number, hoursAgo: number): Promise<void> =>
   storeCheckpoints(opened.analytics, LOG, [{ partition, offset, checkedAt: NOW - hoursAgo * HOUR_MS }], false);

@@ -38,7 +38,7 @@ import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { holdsPause, nextSwap, pauseWriters, resumeWriters } from '@weir/writer/pause/pause-writers';
 import { startWriter } from '@weir/writer/writer';
 import express from 'express';
-import { ADMIN_TOKEN, createCall } from './create-call.ts';
+import { ADMIN_TOKEN, createCall, newSite } from './create-call.ts';
 import { createFailingPlaces } from './failing-places.ts';
 
 const SCHEMAS = join(__dirname, '../../../schemas/clickhouse');
@@ -174,7 +174,6 @@ export async function openControlHarness(
       backups: undefined,
       singleNetworkSites: proxyDetector.singleNetworkSites,
     });
-  const ready = Promise.resolve();
   const work = {
     registry,
     eventLog,
@@ -183,7 +182,7 @@ export async function openControlHarness(
     archive,
     clock,
     logger,
-    ready,
+    ready: Promise.resolve(),
     alone: true,
     workerId: 'harness',
     detachedUntil: engine.detachedUntil,
@@ -214,6 +213,7 @@ export async function openControlHarness(
     registry,
     proxyDetector,
     call,
+    newSite: () => newSite(call),
     clock,
     /** Moves the clock of all roles forward. The clock of ClickHouse does not change. */
     advance(ms: number) {

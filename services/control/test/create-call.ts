@@ -25,3 +25,8 @@ export function createCall(url: string) {
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
   };
 }
+
+/** Creates a site with any ID, and returns the ID. */
+export async function newSite(call: ReturnType<typeof createCall>): Promise<string> {
+  return (await call('POST', '/sites', { name: 'N', domain: 'example.com' })).body.data.site_id;
+}

@@ -18,8 +18,6 @@ afterAll(() => weir.close());
 
 let files = 0;
 const newDigest = () => (++files).toString(16).padStart(64, 'a');
-const newSite = async (): Promise<string> =>
-  (await weir.call('POST', '/sites', { name: 'N', domain: 'example.com' })).body.data.site_id;
 
 const EMPTY: Readonly<Record<string, unknown>> = {
   ...{ outcome: 'row', source: 'collect', type: 'pageview', cookieless: false, value: null, properties: '{}' },
@@ -62,7 +60,7 @@ async function expectRows(site: string, rows: number): Promise<void> {
 
 describe.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown'])('an append that is %s', (kind) => {
   test.each([true, false])('is repeated without a second row (control is killed: %s)', async (killed) => {
-    const site = await newSite();
+    const site = await weir.newSite();
     const { lease, send } = await start(site);
     expect((await send(chunk(lease, range(1, 20)))).body.data).toMatchObject({ lines_done: 20, hits_appended: 20 });
     fault = kind;
@@ -75,7 +73,7 @@ describe.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown']
 });
 
 test('two dumps with the same rows, in pieces of different lengths, at the same time', async () => {
-  const site = await newSite();
+  const site = await weir.newSite();
   const [one, two] = [await start(site), await start(site)];
   for (let at = 1; at <= 400; at += 40) {
     const [first, second] = await Promise.all([
@@ -88,7 +86,7 @@ test('two dumps with the same rows, in pieces of different lengths, at the same 
 });
 
 test('a row that a chunk has twice is one row', async () => {
-  const site = await newSite();
+  const site = await weir.newSite();
   const { lease, send } = await start(site);
   expect((await send(chunk(lease, [1, 2, 1, 1]))).body.data).toMatchObject({ lines_done: 4, hits_appended: 2 });
   await expectRows(site, 2);
@@ -108,7 +106,7 @@ test.each([
   ['url', 'x'.repeat(300_000)],
   ['detail', '{'],
 ])('400 for %s = %p', async (column, value) => {
-  const { lease, send } = await start(await newSite());
+  const { lease, send } = await start(await weir.newSite());
   const rows = [row(1).with(DUMP_COLUMNS.indexOf(column as (typeof DUMP_COLUMNS)[number]), value as string)];
   const reply = await send({ lease, first_line: 1, last_line: 1, rows });
   expect([reply.status, reply.body.error.message]).toEqual([400, expect.stringMatching(/^row 1: /)]);

@@ -43,10 +43,6 @@ const send = (control: Caller, site: string, lease: string): Promise<Reply> =>
     })),
   });
 
-async function newSite(): Promise<string> {
-  return (await weir.call('POST', '/sites', { name: 'N', domain: 'example.com' })).body.data.site_id;
-}
-
 async function countRows(site: string): Promise<number> {
   const stored = async () => (await weir.call('GET', '/audit')).body.data.totals.in_flight === 0;
   await eventually('everything is stored', stored);
@@ -82,7 +78,7 @@ async function elected({ term }: ImportElection): Promise<void> {
 }
 
 test('a chunk that is repeated at a second process while the first one appends it is stored once', async () => {
-  const site = await newSite();
+  const site = await weir.newSite();
   const [first, second] = [await openElected(), await openElected()];
   const lines = async (control: Caller) => (await start(control, site)).body.data?.lines_done;
   await elected(first.election);
@@ -116,7 +112,7 @@ test('a chunk that is repeated at a second process while the first one appends i
 });
 
 test('a process that is no longer elected appends nothing and changes no row of the ledger', async () => {
-  const site = await newSite();
+  const site = await weir.newSite();
   let lost = false;
   const term: ImportTerm = {
     ...SOLE_TERM,

@@ -41,9 +41,6 @@ const chunk = (lease: string, first: number, last: number) => ({
   hits: Array.from({ length: last - first + 1 }, (_, index) => hit(first + index)),
 });
 
-async function newSite(): Promise<string> {
-  return (await weir.call('POST', '/sites', { name: 'N', domain: 'example.com' })).body.data.site_id;
-}
 const start = (site: string, digest: string): Promise<Reply> =>
   weir.call('POST', `/sites/${site}/imports`, { file_digest: digest });
 const send = (site: string, digest: string, body: object): Promise<Reply> =>
@@ -63,7 +60,7 @@ async function stored(site: string, digest: string, lines: number, lease: string
 }
 
 test('chunks advance the ledger, rows have the source import, and importing a finished file again adds no rows', async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { body } = await start(site, digest);
   expect(body.data).toMatchObject({ lines_done: 0, finished: false, lease: expect.any(String) });
   const { lease } = body.data;
@@ -93,7 +90,7 @@ test('chunks advance the ledger, rows have the source import, and importing a fi
 
 describe('after a failed append the chunk stays pending, and its repeat adds the missing hits', () => {
   test.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown'])('%s', async (kind) => {
-    const [site, digest] = [await newSite(), newDigest()];
+    const [site, digest] = [await weir.newSite(), newDigest()];
     const { lease } = (await start(site, digest)).body.data;
     fault = kind;
     const failed = await send(site, digest, chunk(lease, 1, 40));
@@ -114,7 +111,7 @@ describe('after a failed append the chunk stays pending, and its repeat adds the
 test.each([0, 30])(
   'importing a file again adds no rows, if the registry was restored from an older dump (%i lines pending)',
   async (linesPending) => {
-    const [site, digest] = [await newSite(), newDigest()];
+    const [site, digest] = [await weir.newSite(), newDigest()];
     const { lease } = (await start(site, digest)).body.data;
     for (const first of [1, 31]) expect((await send(site, digest, chunk(lease, first, first + 29))).status).toBe(200);
     await stored(site, digest, 60, lease);
@@ -135,7 +132,7 @@ test.each([0, 30])(
 );
 
 test('a resumed import may divide the file into other chunks', async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   fault = 'half';
   expect((await send(site, digest, chunk(lease, 1, 40))).status).toBe(503);
@@ -150,7 +147,7 @@ test('a resumed import may divide the file into other chunks', async () => {
 });
 
 test('after an append with an unknown result, hits are not looked up until the append must have succeeded or failed', async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   fault = 'lost-unknown';
   await send(site, digest, chunk(lease, 1, 5));
@@ -160,7 +157,7 @@ test('after an append with an unknown result, hits are not looked up until the a
 });
 
 test('only one client at a time can import a file', async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   const second = await start(site, digest);
   expect([second.status, second.headers.get('retry-after')]).toEqual([409, '1']);
@@ -170,7 +167,7 @@ test('only one client at a time can import a file', async () => {
 });
 
 test('a lease that is released while its chunk runs ends when the chunk is done', async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   const closedGate = deferred();
   gate = closedGate.promise;
@@ -188,7 +185,7 @@ test('a lease that is released while its chunk runs ends when the chunk is done'
 });
 
 test('a lease that is released after an append with an unknown result does not end before that append must have succeeded or failed', async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   fault = 'lost-unknown';
   await send(site, digest, chunk(lease, 1, 5));
@@ -197,7 +194,7 @@ test('a lease that is released after an append with an unknown result does not e
 });
 
 test('an import that is finished while its last chunk runs waits for that chunk', async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   const closedGate = deferred();
   gate = closedGate.promise;
@@ -240,7 +237,7 @@ test('a site that is removed while a chunk is appended leaves no row in the ledg
 });
 
 test("a visitor's hits stay in order in one partition", async () => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   const before = await weir.eventLog.positions(TOPIC_RAW, 'none');
   await send(site, digest, {
@@ -261,14 +258,14 @@ test.each([
   [{ first_line: 1, last_line: 2, rows: [[]] }, /^rows must have one row per line/],
   [{ first_line: 1, last_line: 1, rows: [['row']] }, /^row 1: must have \d+ values/],
 ])('400: %j', async (body, message) => {
-  const [site, digest] = [await newSite(), newDigest()];
+  const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
   const reply = await send(site, digest, { lease, ...body });
   expect([reply.status, reply.body.error.message]).toEqual([400, expect.stringMatching(message)]);
 });
 
 test('404 for an unknown site, an unknown import or an invalid digest', async () => {
-  const site = await newSite();
+  const site = await weir.newSite();
   expect((await start('none', newDigest())).status).toBe(404);
   expect((await send(site, newDigest(), chunk('l', 1, 1))).status).toBe(404);
   expect((await start(site, 'no digest')).status).toBe(400);

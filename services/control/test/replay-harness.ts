@@ -96,6 +96,13 @@ export async function openReplayHarness(firstVisits: number, from: ReplayedFrom 
         },
         FOLLOWS_WITHIN_MS,
       ),
+    /** Waits for a swap or an undo. Throws if it is refused. */
+    reaches: (phase: string) =>
+      eventually(`the phase ${phase}`, async () => {
+        const { data } = (await current()).body;
+        if (data.refusal !== null) throw new Error(data.refusal);
+        return data.phase === phase;
+      }),
     waits: (problem: string) =>
       eventually('the replay to wait', async () => (await current()).body.data.problem === problem, FOLLOWS_WITHIN_MS),
     /** The diff of the replay. Status 202 means that it is not complete yet, so the call is repeated. */

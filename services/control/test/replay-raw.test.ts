@@ -60,12 +60,6 @@ function withReadable(eventLog: EventLog): EventLog {
 }
 
 const ask = (what: 'swap' | 'undo') => weir.call('POST', `/replays/current/${what}`);
-const reaches = (wanted: string) =>
-  eventually(`the phase ${wanted}`, async () => {
-    const { data } = (await weir.current()).body;
-    if (data.refusal !== null) throw new Error(data.refusal);
-    return data.phase === wanted;
-  });
 
 async function start(body: object): Promise<void> {
   const { status, body: answer } = await weir.call('POST', '/replays', { from: 'raw', ...body });
@@ -171,7 +165,7 @@ test('after a change in a list of sources exactly the expected cells differ', as
     while (!stop) await weir.visit('shop');
   })();
   await ask('swap');
-  await reaches('swapped');
+  await weir.reaches('swapped');
   stop = true;
   await traffic;
   await weir.settled();
@@ -180,7 +174,7 @@ test('after a change in a list of sources exactly the expected cells differ', as
   expect([audit.balanced, audit.totals.in_flight]).toEqual([true, 0]);
   expect(await weir.count('SELECT count() - uniqExact(raw_partition, raw_offset) AS n FROM records')).toBe(0);
   await ask('undo');
-  await reaches('undone');
+  await weir.reaches('undone');
   expect(await weir.count(`SELECT count() AS n FROM records WHERE ${isChanged}`)).toBe(changed);
   expect((await weir.call('GET', '/audit')).body.data.balanced).toBe(true);
   const [replayed] = await weir.eventLog.positions(TOPIC_REPLAYED, 'test');

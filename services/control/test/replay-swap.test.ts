@@ -10,14 +10,6 @@ afterEach(() => weir.drop());
 const phase = async () => (await weir.current()).body.data.phase;
 const ask = async (what: 'swap' | 'undo') => (await weir.call('POST', `/replays/current/${what}`)).status;
 
-async function reaches(wanted: string): Promise<void> {
-  await eventually(`the phase ${wanted}`, async () => {
-    const { data } = (await weir.current()).body;
-    if (data.refusal !== null) throw new Error(data.refusal);
-    return data.phase === wanted;
-  });
-}
-
 async function startAndFollow(): Promise<void> {
   await weir.call('POST', '/replays', { from: 'enriched' });
   await weir.follows();
@@ -39,7 +31,7 @@ test('swap, more traffic, undo: the tables have every record once, and the forme
   await mark('weir', 'old');
   const generation = await weir.analytics.generation();
   expect(await ask('swap')).toBe(200);
-  await reaches('swapped');
+  await weir.reaches('swapped');
   expect([await weir.analytics.generation(), await cities()]).toEqual([generation + 1, ['new']]);
   expect([await ask('swap'), (await weir.call('GET', '/replays/current/diff')).status]).toEqual([409, 409]);
 
@@ -49,7 +41,7 @@ test('swap, more traffic, undo: the tables have every record once, and the forme
   expect(await weir.count('SELECT sum(records) AS n FROM books')).toBe(250);
 
   expect(await ask('undo')).toBe(200);
-  await reaches('undone');
+  await weir.reaches('undone');
   await weir.visits(10);
   expect(await weir.count("SELECT count() AS n FROM records WHERE city = 'old'")).toBe(200);
   expect(await weir.count('SELECT count() AS n FROM records')).toBe(300);
@@ -70,7 +62,7 @@ test('a swap under traffic stores every record once, in every table', async () =
     }
   })();
   await ask('swap');
-  await reaches('swapped');
+  await weir.reaches('swapped');
   stop = true;
   await traffic;
   await weir.settled();
@@ -115,7 +107,7 @@ test('persons that were erased before a replay stay erased; after an erasure mea
   const user = "SELECT count() AS n FROM weir_shadow.records WHERE site_id = 'shop' AND user_id = 'user-1'";
   expect(await weir.count(user)).toBe(0);
   await ask('swap');
-  await reaches('swapped');
+  await weir.reaches('swapped');
 });
 
 test.each(['swap', 'undo'] as const)(
@@ -124,7 +116,7 @@ test.each(['swap', 'undo'] as const)(
     await startAndFollow();
     if (what === 'undo') {
       await ask('swap');
-      await reaches('swapped');
+      await weir.reaches('swapped');
     }
     const records = await weir.count('SELECT count() AS n FROM records');
     await ask(what);

@@ -125,6 +125,15 @@ export function batch(
   };
 }
 
+/** Returns a function that inserts rows of a partition, one for each raw offset. */
+export function createInsert(opened: Pick<ClickhouseUnderTest, 'analytics'>) {
+  return async (partition: number, offsets: readonly number[], fields: RowFields = {}): Promise<void> => {
+    const rows = offsets.map((offset) => ({ raw_partition: partition, raw_offset: offset, ...fields }));
+    const token = `${partition} ${offsets.join()} ${JSON.stringify(fields)}`;
+    await opened.analytics.insertRecords({ ...batch(0, rows), token });
+  };
+}
+
 export function identify(detail: Readonly<Record<string, unknown>>, row: RowFields = {}): RowFields {
   return { outcome: 'identify', type: '', detail: JSON.stringify(detail), ...row };
 }

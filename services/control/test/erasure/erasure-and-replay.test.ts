@@ -46,14 +46,6 @@ async function rowsThatName(user: string, database: string): Promise<Readonly<Re
   return found;
 }
 
-async function reaches(wanted: string): Promise<void> {
-  await eventually(`the phase ${wanted}`, async () => {
-    const { data } = (await weir.current()).body;
-    if (data.refusal !== null) throw new Error(data.refusal);
-    return data.phase === wanted;
-  });
-}
-
 test('forget, replay, swap, forget, undo: no table of either side has the persons, and others keep their rows', async () => {
   const rowsOfOthers = `SELECT count() AS n, sum(cityHash64(formatRow('JSONEachRow', *))) AS checksum FROM records
     WHERE site_id = 'blog' OR (site_id = 'shop' AND user_id IN ('user-0', 'user-3', 'user-4'))`;
@@ -68,7 +60,7 @@ test('forget, replay, swap, forget, undo: no table of either side has the person
   await weir.follows();
   expect(await contents('weir_shadow')).toEqual(forgotten);
   expect((await weir.call('POST', '/replays/current/swap')).status).toBe(200);
-  await reaches('swapped');
+  await weir.reaches('swapped');
   expect(await contents('weir')).toEqual(forgotten);
   expect(await rowsThatName('user-1', 'weir')).toEqual({});
 
@@ -82,7 +74,7 @@ test('forget, replay, swap, forget, undo: no table of either side has the person
   expect(await weir.analytics.select(rowsOfOthers)).toEqual([others]);
 
   expect((await weir.call('POST', '/replays/current/undo')).status).toBe(200);
-  await reaches('undone');
+  await weir.reaches('undone');
   expect(await contents('weir')).toEqual(both);
   await weir.settled();
   await weir.drop();
