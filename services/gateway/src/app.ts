@@ -2,7 +2,7 @@ import type { Refuse } from '@weir/runtime/http/refused-requests';
 import { createTokenUses } from '@weir/runtime/token-uses';
 import { type Express, Router } from 'express';
 import { createAuthenticate } from './admission/authenticate.ts';
-import { createClientIpOf } from './admission/find-client-ip.ts';
+import { createFindClientIp } from './admission/find-client-ip.ts';
 import { createKeyClaims } from './admission/key-claims.ts';
 import { reportSingleNetworkSites } from './admission/proxy-misconfiguration-metric.ts';
 import { createAppendBatcher } from './append/append-batcher.ts';
@@ -130,6 +130,7 @@ function createIngest<Deps extends IngestDeps>(deps: Deps, routes: readonly Rout
     metrics,
   });
   const tokenUses = createTokenUses(deps);
+  const findClientIp = createFindClientIp(deps.config);
   const routeDeps: Deps & RouteDeps = {
     ...deps,
     tokenUses,
@@ -137,7 +138,7 @@ function createIngest<Deps extends IngestDeps>(deps: Deps, routes: readonly Rout
     traitsDropped: metrics.traitsDropped,
     readBody: createReadBody(),
     authenticate: createAuthenticate(deps.registry),
-    clientIpOf: createClientIpOf(deps.config),
+    clientIpOf: (request) => findClientIp(request).address,
   };
   return {
     ...mountRoutes(routes, routeDeps, metrics),

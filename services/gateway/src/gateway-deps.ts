@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog } from '@weir/ports/event-log';
 import type { RateLimiter } from '@weir/ports/rate-limiter';
@@ -10,7 +11,6 @@ import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import type { TokenUses } from '@weir/runtime/token-uses';
 import type { Router } from 'express';
 import type { Authenticate } from './admission/authenticate.ts';
-import type { ClientIpOf } from './admission/find-client-ip.ts';
 import type { ProxyMisconfigurationDetector } from './admission/proxy-misconfiguration-detector.ts';
 import type { AppendBatcher } from './append/append-batcher.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
@@ -54,7 +54,8 @@ export type GatewayConfig = Pick<Config, 'trustedProxies' | 'clientIpHeader' | '
 };
 
 export interface RouteDeps extends IngestDeps {
-  readonly clientIpOf: ClientIpOf;
+  /** Returns the client IP in normalised form. Empty if the connection is closed. */
+  readonly clientIpOf: (request: IncomingMessage) => string;
   readonly authenticate: Authenticate;
   readonly tokenUses: TokenUses;
   readonly batcher: AppendBatcher;

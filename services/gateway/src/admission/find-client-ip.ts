@@ -7,9 +7,6 @@ import { compileNetworks } from '@weir/domain/net/network-table';
 import { HOPS_MAX } from '@weir/runtime/config/http-config';
 import { claimedAddress, forwardedClaims, type ReadClaims, xForwardedForClaims } from './parse-forwarded.ts';
 
-/** Returns the client IP in normalised form. Empty if the connection is closed. */
-export type ClientIpOf = (request: IncomingMessage) => string;
-
 export interface ClientIpConfig {
   /** IP addresses and CIDRs of the trusted proxies, or the number of proxies (hops). If empty or 0, no header is trusted. */
   readonly trustedProxies: readonly string[] | number;
@@ -75,11 +72,6 @@ function members(texts: readonly string[]): Trusts {
   const networks = texts.map((text) => parseNetwork(text)).filter((network) => network !== undefined);
   const table = compileNetworks(networks.map((network) => [network, true]));
   return (address) => table(address) === true;
-}
-
-export function createClientIpOf(config: ClientIpConfig): ClientIpOf {
-  const find = createFindClientIp(config);
-  return (request) => find(request).address;
 }
 
 /** The address in a CDN's header, which contains a single address. Empty if the header is missing, was sent twice, or has no address. */

@@ -6,6 +6,7 @@ import { normalizeIp } from '@weir/domain/net/ip-address';
 import { withoutClientAddress } from '@weir/domain/records/client-address-text';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import type { ApiKey } from '@weir/domain/registry/site';
 import type { RouteDeps } from '../gateway-deps.ts';
 import type { AppendResult } from './append-batcher.ts';
 import { buildEnvelope } from './envelope.ts';
@@ -13,8 +14,7 @@ import { buildEnvelope } from './envelope.ts';
 /** A server event as it was sent, both parsed and as text. */
 export interface SentEvent {
   readonly request: IncomingMessage;
-  readonly siteId: string;
-  readonly keyId: string;
+  readonly key: ApiKey;
   readonly json: JsonObject;
   readonly text: string;
   /** The value of the header `Idempotency-Key`; empty if not sent. */
@@ -25,9 +25,10 @@ export interface SentEvent {
 export type AppendEvent = (sent: SentEvent) => FieldError | Promise<AppendResult>;
 
 export function createAppendEvent({ batcher, clock, newEventId, clientIpOf, addressSealer }: RouteDeps): AppendEvent {
-  return ({ request, siteId, keyId, json, text, headerKey }) => {
+  return ({ request, key, json, text, headerKey }) => {
     const event = acceptServerEvent(json, () => text, headerKey);
     if (event instanceof FieldError) return event;
+    const { siteId } = key;
     const eventId = newEventId();
     const receivedAt = clock();
     const { idempotency_key: idempotencyKey = '', visitor_id: visitorId = '', user_id: userId = '' } = event;
@@ -43,7 +44,7 @@ export function createAppendEvent({ batcher, clock, newEventId, clientIpOf, addr
           value: encodeRawRecord(head, storedText),
         },
         idempotencyKey === '' ? undefined : { siteId, key: idempotencyKey, owner: eventId },
-        { siteId, keyId },
+        key,
       );
     };
     // `context.ip` is the visitor's address. If it was sent, it replaces the address of the server that sent the event.

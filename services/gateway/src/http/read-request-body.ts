@@ -3,7 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { isJsonObject, type JsonObject, parseJson } from '@weir/domain/json/json';
 import { jsonFault } from '@weir/domain/json/json-fault';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
-import { createUnpackBody, isPlain, type Packing, packingOf, type UnpackBody } from './unpack-body.ts';
+import {
+  type ContentCoding,
+  contentCodingOf,
+  createDecompressBody,
+  type DecompressBody,
+  isPlain,
+} from './decompress-body.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
 /**
@@ -55,30 +61,30 @@ export function forgetJson(body: ParsedBody): void {
 export type ReadBody = (request: IncomingMessage, bytesMax: number, turn?: () => Promise<void>) => Body | Promise<Body>;
 
 export function createReadBody(): ReadBody {
-  const unpack = createUnpackBody();
+  const decompress = createDecompressBody();
   return (request, bytesMax, turn) => {
     const inTurn = (read: ReadBytes): ReadBytes =>
       turn === undefined ? read : (bytes) => turn().then(() => read(bytes));
     const encoding = request.headers['content-encoding'];
     if (encoding === undefined || isPlain(encoding)) return readBytes(request, bytesMax, inTurn(parseBody), bytesMax);
-    const packing = packingOf(encoding);
-    if (packing === undefined) return discard(request, ENCODING_UNKNOWN);
-    return readBytes(request, packedMax(bytesMax), inTurn(readPacked(packing, bytesMax, unpack)), bytesMax);
+    const coding = contentCodingOf(encoding);
+    if (coding === undefined) return discard(request, ENCODING_UNKNOWN);
+    return readBytes(request, compressedMax(bytesMax), inTurn(readCompressed(coding, bytesMax, decompress)), bytesMax);
   };
 }
 
 type ReadBytes = (bytes: Buffer) => Body | Promise<Body>;
 
 /** The limit of a compressed body. It is slightly higher than that of the decompressed body, because compressing random data makes it longer. */
-function packedMax(bytesMax: number): number {
-  return bytesMax + bytesMax / PACKED_EXTRA_PART;
+function compressedMax(bytesMax: number): number {
+  return bytesMax + bytesMax / COMPRESSED_EXTRA_PART;
 }
 
-function readPacked(packing: Packing, bytesMax: number, unpack: UnpackBody): ReadBytes {
-  return async (packed) => {
-    const unpacked = await unpack(packed, packing, bytesMax);
-    if (Buffer.isBuffer(unpacked)) return parseBody(unpacked);
-    return unpacked === 'too large' ? tooLarge(bytesMax) : UNPACK_FAILURES[unpacked];
+function readCompressed(coding: ContentCoding, bytesMax: number, decompress: DecompressBody): ReadBytes {
+  return async (compressed) => {
+    const decompressed = await decompress(compressed, coding, bytesMax);
+    if (Buffer.isBuffer(decompressed)) return parseBody(decompressed);
+    return decompressed === 'too large' ? tooLarge(bytesMax) : DECOMPRESS_FAILURES[decompressed];
   };
 }
 
@@ -115,8 +121,8 @@ function readBytes(request: IncomingMessage, readMax: number, read: ReadBytes, b
 
 const EMPTY = Buffer.alloc(0);
 /** If data cannot be compressed, the headers and block headers of the format make the body longer by less than 1/64 of the limit. */
-const PACKED_EXTRA_PART = 64;
-const UNPACK_FAILURES: Readonly<Record<'corrupt' | 'busy', Refusal>> = {
+const COMPRESSED_EXTRA_PART = 64;
+const DECOMPRESS_FAILURES: Readonly<Record<'corrupt' | 'busy', Refusal>> = {
   corrupt: { status: 400, message: 'the body must be complete and valid in its Content-Encoding' },
   busy: {
     status: 503,

@@ -50,8 +50,7 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
   const appendOne = (request: IncomingMessage, key: ApiKey, json: Json, text: string): Result | Promise<Result> => {
     if (!isJsonObject(json)) return NOT_OBJECT;
     if (Buffer.byteLength(text) > BODY_BYTES_MAX) return TOO_LARGE;
-    const { siteId, keyId } = key;
-    const appended = appendEvent({ request, siteId, keyId, json, text, headerKey: '' });
+    const appended = appendEvent({ request, key, json, text, headerKey: '' });
     return appended instanceof FieldError ? failed(400, appended.message) : appended.then(resultOf);
   };
   const appendAll = (request: IncomingMessage, key: ApiKey, { json, text }: ParsedBody) => {

@@ -22,15 +22,7 @@ export function eventsRoute(deps: RouteDeps, replies: Replies, route: Authentica
   const appendEvent = createAppendEvent(deps);
 
   const accept = async ({ request, response, key, limit, body }: AuthenticatedRequest) => {
-    const { siteId, keyId } = key;
-    const appended = appendEvent({
-      request,
-      siteId,
-      keyId,
-      json: body.json,
-      text: body.text,
-      headerKey: headerKeyOf(request),
-    });
+    const appended = appendEvent({ request, key, json: body.json, text: body.text, headerKey: headerKeyOf(request) });
     forgetJson(body);
     if (appended instanceof FieldError) return replies.error(response, 400, appended.message);
     const result = await appended;

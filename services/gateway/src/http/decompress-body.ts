@@ -2,11 +2,11 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { createSlots } from '@weir/runtime/task-slots';
 
-export type Packing = 'gzip' | 'deflate' | 'br';
+export type ContentCoding = 'gzip' | 'deflate' | 'br';
 
 const PLAIN = /^(identity)?$/i;
 /** Content encodings. x-gzip means gzip (RFC 9110, 8.4.1.3). Several encodings of one body are not supported. */
-const PACKINGS: ReadonlyMap<string, Packing> = new Map([
+const CODINGS: ReadonlyMap<string, ContentCoding> = new Map([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
@@ -17,14 +17,14 @@ export function isPlain(encoding: string): boolean {
   return PLAIN.test(encoding);
 }
 
-export function packingOf(encoding: string): Packing | undefined {
-  return PACKINGS.get(encoding.toLowerCase());
+export function contentCodingOf(encoding: string): ContentCoding | undefined {
+  return CODINGS.get(encoding.toLowerCase());
 }
 
 /** `corrupt`: the body is truncated, damaged, or followed by other bytes. `busy`: too many Brotli bodies wait for decompression. */
-export type Unpacked = Buffer | 'too large' | 'corrupt' | 'busy';
+export type Decompressed = Buffer | 'too large' | 'corrupt' | 'busy';
 
-export type UnpackBody = (packed: Buffer, packing: Packing, bytesMax: number) => Promise<Unpacked>;
+export type DecompressBody = (compressed: Buffer, coding: ContentCoding, bytesMax: number) => Promise<Decompressed>;
 
 /** Brotli uses at most two of libuv's four default threads, because the commits of the event log also need threads. */
 const BROTLI_RUNNING_MAX = 2;
@@ -37,31 +37,31 @@ const brotli = promisify(brotliDecompress);
  * Brotli therefore runs in other threads, for at most two bodies at a time: a client can neither block the event loop nor use up the
  * memory.
  */
-export function createUnpackBody(): UnpackBody {
+export function createDecompressBody(): DecompressBody {
   const runInSlot = createSlots(BROTLI_RUNNING_MAX);
   let waiting = 0;
 
-  return async (packed, packing, bytesMax) => {
+  return async (compressed, coding, bytesMax) => {
     const options = { maxOutputLength: bytesMax, info: true } as const;
     try {
-      if (packing !== 'br') return whole(packed, unpackAtOnce(packed, packing, options));
+      if (coding !== 'br') return whole(compressed, decompressSync(compressed, coding, options));
       if (waiting >= BROTLI_WAITING_MAX) return 'busy';
       waiting += 1;
-      const unpacked = await runInSlot(() => {
+      const decompressed = await runInSlot(() => {
         waiting -= 1;
-        return brotli(packed, options);
+        return brotli(compressed, options);
       });
-      return whole(packed, unpacked);
+      return whole(compressed, decompressed);
     } catch (error) {
       return failure(error);
     }
   };
 }
 
-function unpackAtOnce(packed: Buffer, packing: 'gzip' | 'deflate', options: ZlibOptions): Buffer {
-  if (packing === 'gzip') return gunzipSync(packed, options);
+function decompressSync(compressed: Buffer, coding: 'gzip' | 'deflate', options: ZlibOptions): Buffer {
+  if (coding === 'gzip') return gunzipSync(compressed, options);
   // RFC 9110 requires zlib's format (RFC 1950), but some clients send a raw deflate stream (RFC 1951). Browsers accept both.
-  return hasZlibHeader(packed) ? inflateSync(packed, options) : inflateRawSync(packed, options);
+  return hasZlibHeader(compressed) ? inflateSync(compressed, options) : inflateRawSync(compressed, options);
 }
 
 /** The result of zlib's functions with the option `info`. Node's types do not declare the field `engine`. */
@@ -70,9 +70,9 @@ interface WithEngine {
   readonly engine: { readonly bytesWritten: number };
 }
 
-function whole(packed: Buffer, result: unknown): Unpacked {
+function whole(compressed: Buffer, result: unknown): Decompressed {
   const { buffer, engine } = result as WithEngine;
-  return engine.bytesWritten === packed.length ? buffer : 'corrupt';
+  return engine.bytesWritten === compressed.length ? buffer : 'corrupt';
 }
 
 function failure(error: unknown): 'too large' | 'corrupt' {
@@ -86,6 +86,6 @@ function failure(error: unknown): 'too large' | 'corrupt' {
  * In zlib's format (RFC 1950), the low four bits of the first byte are 8. A raw stream (RFC 1951) has this value only if it begins with a stored
  * block whose padding is not zero. Encoders write zeros as padding.
  */
-function hasZlibHeader(packed: Buffer): boolean {
-  return ((packed[0] ?? 0) & 0x0f) === 8;
+function hasZlibHeader(compressed: Buffer): boolean {
+  return ((compressed[0] ?? 0) & 0x0f) === 8;
 }
