@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../domain/src/json/json.ts';
+import { HEADER_COLUMNS_VERSION } from '../../domain/src/records/records-columns.ts';
+import { TOPIC_ENRICHED as TOPIC } from '../../domain/src/records/topics.ts';
 import { type ColumnType, ENRICHED_COLUMNS, type EnrichedEvent } from './enriched-columns.ts';
-import { isObject, parseValue, RecordError } from './record-error.ts';
+import { parseValue, RecordError } from './record-error.ts';
 
-const TOPIC = 'events.enriched';
-export const HEADER_COLUMNS_VERSION = 'v';
 /** The columns and their types, by version of the column list. The header `v` of a record contains the version. */
 const COLUMNS = new Map(Object.entries(ENRICHED_COLUMNS).map(([version, types]) => [version, Object.entries(types)]));
 
@@ -48,5 +49,5 @@ const IS: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   integer: (value) => typeof value === 'number' && Number.isInteger(value),
   'number or null': (value) => value === null || typeof value === 'number',
   boolean: (value) => typeof value === 'boolean',
-  object: isObject,
+  object: isJsonObject,
 };

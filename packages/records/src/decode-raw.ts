@@ -1,6 +1,6 @@
-import { isObject, parseValue, RecordError } from './record-error.ts';
-
-const TOPIC = 'events.raw';
+import { isJsonObject } from '../../domain/src/json/json.ts';
+import { TOPIC_RAW as TOPIC } from '../../domain/src/records/topics.ts';
+import { parseValue, RecordError } from './record-error.ts';
 
 /** The endpoint that accepted the record. `import`: an access log. `unlink`: the admin API. `dumped`: a row of a dump. */
 const KINDS = ['collect', 'event', 'identify', 'import', 'unlink', 'dumped'] as const;
@@ -35,13 +35,13 @@ const TEXTS = ['userAgent', 'acceptLanguage', 'idempotencyKey', 'identityProof']
  */
 export function decodeRaw(value: Uint8Array | null): RawEvent {
   const record = parseValue(TOPIC, value);
-  if (!isObject(record)) throw new RecordError('damaged', `${TOPIC}: the value is not an object`);
+  if (!isJsonObject(record)) throw new RecordError('damaged', `${TOPIC}: the value is not an object`);
   const { eventId, kind, siteId, receivedAt, clientHints, body } = record;
   if (typeof eventId !== 'string') throw missing('eventId');
   if (typeof siteId !== 'string') throw missing('siteId');
   if (typeof receivedAt !== 'number') throw missing('receivedAt');
   if (typeof kind !== 'string') throw missing('kind');
-  if (!isObject(body)) throw missing('body');
+  if (!isJsonObject(body)) throw missing('body');
   if (!isKnownKind(kind)) {
     throw new RecordError(
       'unknown_version',
@@ -52,13 +52,13 @@ export function decodeRaw(value: Uint8Array | null): RawEvent {
   return {
     ...{ eventId, kind, siteId, receivedAt },
     ...Object.fromEntries(texts),
-    ...(isObject(clientHints) ? { clientHints: clientHints as Readonly<Record<string, string>> } : {}),
+    ...(isJsonObject(clientHints) ? { clientHints: clientHints as Readonly<Record<string, string>> } : {}),
     body: withoutAddress(body),
   };
 }
 
 function withoutAddress({ ip: _, ...body }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  if (!isObject(body.context)) return body;
+  if (!isJsonObject(body.context)) return body;
   const { ip: __, ...context } = body.context;
   return { ...body, context };
 }

@@ -28,7 +28,3 @@ export function parseValue(topic: string, value: Uint8Array | null): unknown {
     throw new RecordError('damaged', `${topic}: the value (${value.byteLength} bytes) is not JSON in UTF-8`);
   }
 }
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

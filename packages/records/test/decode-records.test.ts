@@ -1,7 +1,6 @@
 import { encodeRawRecord, type RawRecordHead } from '@weir/domain/records/raw-record';
-import { HEADER_COLUMNS_VERSION as DOMAIN_HEADER, RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
+import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
 import { decodeEnriched, decodeRaw, RecordError } from '@weir/records';
-import { HEADER_COLUMNS_VERSION } from '@weir/records/decode-enriched';
 import { ENRICHED_COLUMNS } from '@weir/records/enriched-columns';
 import fc from 'fast-check';
 
@@ -25,10 +24,6 @@ function failure(work: () => unknown): RecordError {
   }
   throw new Error('nothing was thrown');
 }
-
-test('the header of the package and of packages/domain', () => {
-  expect(HEADER_COLUMNS_VERSION).toBe(DOMAIN_HEADER);
-});
 
 describe('decodeEnriched', () => {
   test('gives each column by its name; headers are text or bytes', () => {
