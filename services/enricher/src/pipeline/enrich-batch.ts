@@ -66,8 +66,6 @@ export async function enrichBatch<Decoded>(
 ): Promise<EnrichedBatch> {
   const { enrichment, stateStore, foldPartition } = task;
   const first = (records[0] as StoredRecord).offset;
-  const holderOf = (record: Decoded): FirstSeenKey | undefined => enrichment.firstSeenKey(record);
-  const redriveOf = (record: Decoded): FirstSeenKey | undefined => enrichment.redriveKey(record);
   const decoded = records.map((record) => enrichment.decode(record, foldPartition.partition));
 
   if (decoded.some((record) => enrichment.needsNewerRegistry(record))) await task.registry.catchUp();
@@ -82,8 +80,10 @@ export async function enrichBatch<Decoded>(
 
   const count = fold.appliedTo > first ? Math.min(fold.appliedTo - first, decoded.length) : decoded.length;
   const own = count === decoded.length ? decoded : decoded.slice(0, count);
-  const heldBy = await keysOf(task, own.map(holderOf), first);
-  const redrivenBy = await keysOf(task, own.map(redriveOf), first);
+  const holders = own.map((record) => enrichment.firstSeenKey(record));
+  const redrives = own.map((record) => enrichment.redriveKey(record));
+  const heldBy = await keysOf(task, holders, first);
+  const redrivenBy = await keysOf(task, redrives, first);
   if (heldBy === 'over' || redrivenBy === 'over') return { state: 'over' };
   const overlay = createBatchOverlay(keys, fold.values);
   const outcomes: AppendRecord[] = own.map((record, i) => {

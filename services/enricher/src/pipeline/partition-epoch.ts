@@ -1,4 +1,4 @@
-import { DependencyError } from '@weir/domain/errors';
+import { isDependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
 import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
@@ -97,7 +97,7 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
       if (!lagging)
         return (await eventLog.offsetsAtTime(TOPIC_RAW, now - IDEMPOTENCY_WINDOW_MS - LAG_MAX_MS))[partition] ?? 0;
     } catch (error) {
-      if (!(error instanceof DependencyError) || error.code !== 'event_log_unavailable') throw error;
+      if (!isDependencyError(error, 'event_log_unavailable')) throw error;
       // Perhaps only another partition is unavailable, because it has no leader. The lag of that partition is unknown, so the records of the last
       // day may not suffice. This partition then applies all records of its own again.
       logger.warn({ partition, reason: error.message }, 'the lag of all partitions is unknown: folding all records');

@@ -56,10 +56,11 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
   const sources = createSources(lists, publicSuffixOf);
   const agents = createUserAgents();
   const rowBytes = createRowBytes();
+  const dropDuplicate = createDropDuplicate(logId);
 
   const steps: readonly Step[] = [
     createOpenAddressStep(),
-    createDropDuplicate(logId),
+    dropDuplicate,
     createPutSite(registry),
     dropUnverified,
     createPutBot(agents),
@@ -83,8 +84,6 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
     }),
   );
 
-  const keyStep = steps.find(({ firstSeenKey }) => firstSeenKey !== undefined);
-  const redriveStep = steps.find(({ redriveKey }) => redriveKey !== undefined);
   // The steps are sorted by phase into arrays, because the loops below run for every record.
   const registryChecks = steps.flatMap(({ needsNewerRegistry }) => needsNewerRegistry ?? []);
   const saltChecks = steps.flatMap(({ needsSalt }) => needsSalt ?? []);
@@ -165,9 +164,8 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
       }
       return keys;
     },
-    firstSeenKey: (record) => (record.readable ? keyStep?.firstSeenKey?.(record) : undefined),
-    redriveKey: (record) =>
-      record.readable && record.redriven !== undefined ? redriveStep?.redriveKey?.(record) : undefined,
+    firstSeenKey: (record) => (record.readable ? dropDuplicate.firstSeenKey(record) : undefined),
+    redriveKey: (record) => (record.readable ? dropDuplicate.redriveKey(record) : undefined),
     enrich(record, batch) {
       return { row: rowBytes(rowOf(record, batch)), receivedAt: record.receivedAt };
     },

@@ -29,15 +29,6 @@ export interface Step {
    */
   needsNewerRegistry?(event: EnrichedEvent): boolean;
   /**
-   * The claim on the event's idempotency key; undefined if the event has no key. At most one step of the list has this member.
-   */
-  firstSeenKey?(event: EnrichedEvent): FirstSeenKey | undefined;
-  /**
-   * The key of a redriven record: it names the dead letter and the attempt to process it again. Of several records with this key, only the first one
-   * is processed. Undefined for all other records. At most one step of the list has this member.
-   */
-  redriveKey?(event: EnrichedEvent): FirstSeenKey | undefined;
-  /**
    * Fills in the fields from which state keys are built. Returns the state key that `apply` reads and writes, if the step needs
    * one.
    */

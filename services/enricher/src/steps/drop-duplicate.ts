@@ -1,5 +1,6 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@weir/ports/state-store';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
+import type { Enrichment } from '../pipeline/enrichment.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /**
@@ -9,12 +10,15 @@ import type { Step } from '../pipeline/step.ts';
 const LOG_ID_CHARS = 8;
 const DUPLICATE = { outcome: 'duplicate' } as const;
 
+/** The step, and the keys that it needs claimed before it is applied. */
+export interface DropDuplicate extends Step, Pick<Enrichment<EnrichedEvent>, 'firstSeenKey' | 'redriveKey'> {}
+
 /**
  * Gives a record the outcome `duplicate` if another record with the same idempotency key came first, and the two were received less than 24 hours
  * apart. The times of receipt are stored in the records, so processing the records again gives the same result. A redriven record (a dead letter
  * that is processed again) is also a duplicate if an earlier record was appended in the same attempt to redrive it.
  */
-export function createDropDuplicate(logId: string): Step {
+export function createDropDuplicate(logId: string): DropDuplicate {
   const log = logId.slice(0, LOG_ID_CHARS);
   const nameOf = (partition: number, offset: number): string => `${log}:${partition}:${offset}`;
   const claimantOf = ({ partition, offset, redriven }: EnrichedEvent): string =>
