@@ -19,65 +19,25 @@ import { stats } from './routes/stats-route.ts';
 
 const SITE = '/sites/{site_id}';
 
+const siteReport = (name: string, operation: AdminRoute['operation'], handler: AdminRoute['handler']): AdminRoute => ({
+  method: 'GET',
+  path: `${SITE}/${name}`,
+  role: 'viewer',
+  isReport: true,
+  operation,
+  handler,
+});
+
 /** The routes of the reports (docs/stats.md) and of the goals that they count, relative to /api/admin. */
 export const REPORT_ROUTES: readonly AdminRoute[] = [
   { method: 'GET', path: '/stats', role: 'admin', operation: OVERVIEW_OPERATION, isReport: true, handler: overview },
-  {
-    method: 'GET',
-    path: `${SITE}/stats`,
-    role: 'viewer',
-    operation: REPORT_OPERATIONS.stats,
-    isReport: true,
-    handler: stats,
-  },
-  {
-    method: 'GET',
-    path: `${SITE}/breakdown`,
-    role: 'viewer',
-    operation: REPORT_OPERATIONS.breakdown,
-    isReport: true,
-    handler: breakdown,
-  },
-  {
-    method: 'GET',
-    path: `${SITE}/properties`,
-    role: 'viewer',
-    operation: REPORT_OPERATIONS.properties,
-    isReport: true,
-    handler: properties,
-  },
-  {
-    method: 'GET',
-    path: `${SITE}/realtime`,
-    role: 'viewer',
-    operation: REALTIME_OPERATION,
-    isReport: true,
-    handler: realtime,
-  },
-  {
-    method: 'GET',
-    path: `${SITE}/funnel`,
-    role: 'viewer',
-    operation: FUNNEL_OPERATION,
-    isReport: true,
-    handler: funnel,
-  },
-  {
-    method: 'GET',
-    path: `${SITE}/cohorts`,
-    role: 'viewer',
-    operation: PATHS.cohorts,
-    isReport: true,
-    handler: cohorts,
-  },
-  {
-    method: 'GET',
-    path: `${SITE}/journeys`,
-    role: 'viewer',
-    operation: PATHS.journeys,
-    isReport: true,
-    handler: journeys,
-  },
+  siteReport('stats', REPORT_OPERATIONS.stats, stats),
+  siteReport('breakdown', REPORT_OPERATIONS.breakdown, breakdown),
+  siteReport('properties', REPORT_OPERATIONS.properties, properties),
+  siteReport('realtime', REALTIME_OPERATION, realtime),
+  siteReport('funnel', FUNNEL_OPERATION, funnel),
+  siteReport('cohorts', PATHS.cohorts, cohorts),
+  siteReport('journeys', PATHS.journeys, journeys),
   { method: 'GET', path: `${SITE}/goals`, role: 'viewer', operation: GOAL_OPERATIONS.listGoals, handler: listGoals },
   {
     method: 'POST',
@@ -94,12 +54,5 @@ export const REPORT_ROUTES: readonly AdminRoute[] = [
     operation: GOAL_OPERATIONS.removeGoal,
     handler: removeGoal,
   },
-  {
-    method: 'GET',
-    path: `${SITE}/conversions`,
-    role: 'viewer',
-    operation: GOAL_OPERATIONS.conversions,
-    isReport: true,
-    handler: conversions,
-  },
+  siteReport('conversions', GOAL_OPERATIONS.conversions, conversions),
 ];

@@ -1,6 +1,5 @@
-import { Temporal } from 'temporal-polyfill';
 import type { Checked } from '../http/compile-body.ts';
-import type { Period } from './period.ts';
+import { localTime, type Period } from './period.ts';
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof INTERVALS)[number];
@@ -38,7 +37,7 @@ export function bucketStarts(
 }
 
 function dayAfter(ms: number, zone: string, interval: Exclude<Interval, 'hour'>): number {
-  const date = local(ms, zone).toPlainDate();
+  const date = localTime(ms, zone).toPlainDate();
   const later = {
     day: () => date.add({ days: 1 }),
     week: () => date.add({ days: 8 - date.dayOfWeek }),
@@ -51,21 +50,17 @@ function hourAfter({ zone, fromMs }: Period): (ms: number) => number {
   let change = clockChangeAfter(fromMs, zone);
   return (ms) => {
     if (ms >= change) change = clockChangeAfter(ms, zone);
-    const localMs = ms + local(ms, zone).offsetNanoseconds / 1e6;
+    const localMs = ms + localTime(ms, zone).offsetNanoseconds / 1e6;
     const intoHourMs = ((localMs % HOUR_MS) + HOUR_MS) % HOUR_MS;
     return Math.min(ms + HOUR_MS - intoHourMs, change);
   };
 }
 
 function clockChangeAfter(ms: number, zone: string): number {
-  return local(ms, zone).getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
-}
-
-function local(ms: number, zone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
+  return localTime(ms, zone).getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
 }
 
 /** Formats a time in ISO 8601, with the offset that the time zone has at this time. */
 export function localText(ms: number, zone: string): string {
-  return local(ms, zone).toString({ timeZoneName: 'never' });
+  return localTime(ms, zone).toString({ timeZoneName: 'never' });
 }

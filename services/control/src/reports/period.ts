@@ -42,7 +42,7 @@ export async function readPeriod(
   const name = PERIODS.find((known) => known === (period ?? PERIOD_DEFAULT));
   if (name === undefined) return { problem: `period must be one of ${PERIODS.join(', ')}` };
   if (name === '24h') return { value: { zone, fromMs: nowMs - 24 * 3600_000, toMs: nowMs } };
-  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone).toPlainDate();
+  const today = localTime(nowMs, zone).toPlainDate();
   if (name === 'yesterday') return { value: days(zone, today.subtract({ days: 1 }), today) };
   const first = name === 'all' ? await firstMs() : undefined;
   return { value: days(zone, firstDay(name, today, zone, first), today.add({ days: 1 })) };
@@ -58,7 +58,7 @@ function firstDay(
   if (name === 'year') return today.with({ month: 1, day: 1 });
   if (name === '12mo') return today.with({ day: 1 }).subtract({ months: 11 });
   if (name === 'all' && firstMs !== undefined) {
-    const first = Temporal.Instant.fromEpochMilliseconds(firstMs).toZonedDateTimeISO(zone).toPlainDate();
+    const first = localTime(firstMs, zone).toPlainDate();
     return Temporal.PlainDate.compare(first, today) < 0 ? first : today;
   }
   // The names `today` and `all` have no digits, so the period is one day. For `all`, this line is reached only if the site has no rows.
@@ -74,6 +74,10 @@ function startOf(date: Temporal.PlainDate, zone: string): number {
   return date.toZonedDateTime(zone).epochMilliseconds;
 }
 
+export function localTime(ms: number, zone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
+}
+
 /**
  * A date means the whole local day, so the day `to` is part of the period. A time means a moment, so `to` is not part of the
  * period.
@@ -81,7 +85,7 @@ function startOf(date: Temporal.PlainDate, zone: string): number {
 function between(from: string, to: string | undefined, zone: string, nowMs: number): Checked<Period> {
   const fromMs = momentOf(from, zone, 0);
   if (fromMs === undefined) return { problem: `from ${TIME_RULE}` };
-  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone).toPlainDate();
+  const today = localTime(nowMs, zone).toPlainDate();
   const toMs = momentOf(to ?? today.toString(), zone, 1);
   if (toMs === undefined) return { problem: `to ${TIME_RULE}` };
   if (toMs <= fromMs) return { problem: 'to must be later than from' };
@@ -119,9 +123,7 @@ export function momentOf(text: string, zone: string, daysAfter: 0 | 1): number |
  * year before.
  */
 export function comparedPeriod({ zone, fromMs, toMs }: Period, comparison: Comparison): Period {
-  const [from, to] = [fromMs, toMs].map((ms) =>
-    Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone),
-  ) as [Temporal.ZonedDateTime, Temporal.ZonedDateTime];
+  const [from, to] = [localTime(fromMs, zone), localTime(toMs, zone)];
   const isDays = [from, to].every((moment) => moment.startOfDay().epochMilliseconds === moment.epochMilliseconds);
   const [first, end] = [from.toPlainDate(), to.toPlainDate()];
   if (comparison === 'previous_year') {

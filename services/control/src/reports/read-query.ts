@@ -37,32 +37,21 @@ const REPORT_PARAMETERS: readonly QueryName[] = [
   ...(['period', 'from', 'to', 'timezone', 'compare'] as const),
   ...(['filter', 'bots', 'explain'] as const),
 ];
+const UNCOMPARED_PARAMETERS = REPORT_PARAMETERS.filter((name) => name !== 'compare');
 export const STATS_PARAMETERS: readonly QueryName[] = [...REPORT_PARAMETERS, 'exact', 'interval'];
 export const BREAKDOWN_PARAMETERS: readonly QueryName[] = [
   ...REPORT_PARAMETERS,
   ...(['exact', 'dimension', 'order', 'metrics', 'limit', 'page'] as const),
 ];
 export const CONVERSIONS_PARAMETERS: readonly QueryName[] = [
-  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
+  ...UNCOMPARED_PARAMETERS,
   ...(['goal', 'dimension', 'order', 'limit', 'page'] as const),
 ];
-export const FUNNEL_PARAMETERS: readonly QueryName[] = [
-  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
-  ...(['step', 'within', 'funnel'] as const),
-];
+export const FUNNEL_PARAMETERS: readonly QueryName[] = [...UNCOMPARED_PARAMETERS, 'step', 'within', 'funnel'];
 export const COHORT_INTERVALS = ['day', 'week', 'month'] as const;
-export const COHORTS_PARAMETERS: readonly QueryName[] = [
-  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
-  'interval',
-];
-export const JOURNEYS_PARAMETERS: readonly QueryName[] = [
-  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
-  ...(['path', 'limit'] as const),
-];
-export const PROPERTIES_PARAMETERS: readonly QueryName[] = [
-  ...REPORT_PARAMETERS.filter((name) => name !== 'compare'),
-  'limit',
-];
+export const COHORTS_PARAMETERS: readonly QueryName[] = [...UNCOMPARED_PARAMETERS, 'interval'];
+export const JOURNEYS_PARAMETERS: readonly QueryName[] = [...UNCOMPARED_PARAMETERS, 'path', 'limit'];
+export const PROPERTIES_PARAMETERS: readonly QueryName[] = [...UNCOMPARED_PARAMETERS, 'limit'];
 export const REALTIME_PARAMETERS: readonly QueryName[] = ['filter', 'bots', 'explain', 'limit'];
 const OVERVIEW_PERIOD: readonly QueryName[] = ['period', 'from', 'to', 'interval'];
 export const OVERVIEW_PARAMETERS: readonly QueryName[] = [

@@ -24,7 +24,7 @@ const TOO_MANY = unavailable('too many calls read topics at the same time: try a
  * Returns records of one topic. They are read outside of any consumer group, so nothing is committed and the consumers are not
  * affected.
  */
-export async function listTopicRecords(deps: AdminDeps, { params, http }: AdminRequest): Promise<Reply> {
+export async function listTopicRecords(deps: AdminDeps, { params, http, context }: AdminRequest): Promise<Reply> {
   const topic = TOPICS.find(({ name }) => name === params.topic);
   if (topic === undefined) {
     return { status: 404, message: `topic not found: the topics are ${TOPICS.map(({ name }) => name).join(', ')}` };
@@ -38,9 +38,8 @@ export async function listTopicRecords(deps: AdminDeps, { params, http }: AdminR
 
   const start = await startOf(deps, topic, query.value);
   if ('problem' in start) return invalid(start.problem);
-  const abort = new AbortController();
-  http.res?.once('close', () => abort.abort());
-  const reply = deps.runTopicCall(() => logRecords(deps, topic, query.value, { ...start.value, signal: abort.signal }));
+  const { signal } = context;
+  const reply = deps.runTopicCall(() => logRecords(deps, topic, query.value, { ...start.value, signal }));
   return (await reply) ?? TOO_MANY;
 }
 
