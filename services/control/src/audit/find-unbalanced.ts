@@ -1,7 +1,7 @@
 import { decodeRawRecord } from '@weir/domain/records/raw-record';
-import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
+import { readRawRecord } from '../topics/read-raw-record.ts';
 
 /** The faults of a raw partition: missing and repeated raw offsets. */
 export interface Unbalanced {
@@ -17,9 +17,6 @@ export interface Unbalanced {
 }
 
 const SHOWN_MAX = 10;
-/** A limit of one byte is enough to read one record, because the log returns at least one record for any limit. */
-const ONE_RECORD_BYTES = 1;
-
 /** The limits of the statements that read the raw offsets of a whole table. */
 export const AUDIT_LIMITS = ' SETTINGS max_memory_usage = 2147483648, max_execution_time = 100, max_threads = 2';
 
@@ -78,10 +75,9 @@ export async function findUnbalanced(
 }
 
 async function siteOf(eventLog: Pick<EventLog, 'read'>, partition: number, offset: number): Promise<string> {
-  const [stored] = await eventLog.read(TOPIC_RAW, partition, offset, ONE_RECORD_BYTES);
-  if (stored?.offset !== offset) return '';
+  const raw = await readRawRecord(eventLog, partition, offset);
   try {
-    return decodeRawRecord(Uint8Array.from(stored.value)).siteId;
+    return raw === undefined ? '' : decodeRawRecord(raw).siteId;
   } catch {
     return '';
   }

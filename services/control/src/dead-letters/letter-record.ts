@@ -5,15 +5,12 @@ import { bodyTextOf } from '@weir/domain/records/body-text';
 import { decodeRawRecord, type RawRecord } from '@weir/domain/records/raw-record';
 import { redrivenRecord } from '@weir/domain/records/redriven';
 import { createOpenAddress, isSealedAddress } from '@weir/domain/records/sealed-address';
-import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AppendRecord } from '@weir/ports/event-log';
 import type { ControlDeps } from '../control-deps.ts';
+import { readRawRecord } from '../topics/read-raw-record.ts';
 import type { StoredLetter } from './stored-letters.ts';
 
 export type LetterRecordDeps = Pick<ControlDeps, 'eventLog' | 'registry' | 'addressSealer' | 'clock' | 'retention'>;
-
-/** A limit of one byte is enough to read one record, because the log returns at least one record for any limit. */
-const ONE_RECORD_BYTES = 1;
 
 /**
  * Makes the record that redrives a dead letter, or returns why it cannot be made. The new record has the content and the time of receipt of the raw
@@ -26,11 +23,10 @@ export async function letterRecord(
   { log, partition, offset, attempts }: StoredLetter,
 ): Promise<AppendRecord | string> {
   if (log !== eventLog.logId) return 'its record is in an earlier log, which no longer exists';
-  const [stored] = await eventLog.read(TOPIC_RAW, partition, offset, ONE_RECORD_BYTES);
-  if (stored?.offset !== offset) {
+  const raw = await readRawRecord(eventLog, partition, offset);
+  if (raw === undefined) {
     return `its record has expired: events.raw keeps records for ${retention.rawRetentionMs / 3_600_000} hours`;
   }
-  const raw = Uint8Array.from(stored.value);
   const record = recordOf(raw);
   if (record === undefined) return 'its bytes are not a raw record, so every attempt would fail';
   const salt = registry.existingSalt(utcDay(record.receivedAt));

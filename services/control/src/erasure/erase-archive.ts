@@ -36,16 +36,23 @@ export function endedWithoutArchive(registry: Pick<Registry, 'erasures'>): reado
 }
 
 /**
- * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. The end of an empty partition is 0. Call this function after the
- * tables were erased: both topics then have all records from before the erasure.
+ * Returns the ends of `events.raw` and `events.enriched`, by topic and partition. Call this function after the tables were erased: both topics then
+ * have all records from before the erasure.
  */
 export async function archiveEnds(eventLog: EventLog): Promise<Readonly<Record<string, readonly number[]>>> {
   const ends: Record<string, readonly number[]> = {};
-  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
-    const positions = await eventLog.positions(topic, GROUP_ARCHIVER);
-    ends[topic] = positions.map(({ first, end }) => (end > first ? end : 0));
-  }
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) ends[topic] = await topicEnds(eventLog, topic, GROUP_ARCHIVER);
   return ends;
+}
+
+/** Returns the end of each partition of a topic. The end of an empty partition is 0. */
+export async function topicEnds(
+  eventLog: Pick<EventLog, 'positions'>,
+  topic: string,
+  group: string,
+): Promise<readonly number[]> {
+  const positions = await eventLog.positions(topic, group);
+  return positions.map(({ first, end }) => (end > first ? end : 0));
 }
 
 /** Returns, as one text, the partitions that are not archived up to these offsets. Empty if there are none. */

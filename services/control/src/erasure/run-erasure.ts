@@ -9,7 +9,7 @@ import type { ArchiveErasure, Erasure, Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import { REPORT_EVERY_MS, Taken } from '../background/held-work.ts';
 import { eraseParquet } from '../parquet/erase-parquet.ts';
-import { archiveEnds, endedWithoutArchive, eraseArchive, unarchived } from './erase-archive.ts';
+import { archiveEnds, endedWithoutArchive, eraseArchive, topicEnds, unarchived } from './erase-archive.ts';
 import { eraseState } from './erase-state.ts';
 import { eraseTables } from './erase-tables.ts';
 import { findLetters } from './find-letters.ts';
@@ -112,7 +112,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const { at, ends: known } = own();
     const lagMs = Math.max(0, at + (work.alone ? 0 : REGISTRY_LAG_MS) - clock());
     if (known === undefined && lagMs > 0) await pause(lagMs, undefined, { signal });
-    const ends = known ?? (await readEnds());
+    const ends = known ?? (await topicEnds(work.eventLog, TOPIC_RAW, GROUP_ENRICHER));
     await update({ ends });
     await storedUpTo(ends);
     await update({ phase: 'resolving' });
@@ -140,11 +140,6 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     assertOwn();
     // Also removes the keys and other rows that other processes stored before they knew of the removal.
     await registry.removeSite(siteId);
-  }
-
-  async function readEnds(): Promise<readonly number[]> {
-    const positions = await work.eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
-    return positions.map(({ first, end }) => (end > first ? end : 0));
   }
 
   /**
@@ -182,7 +177,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     // This wait is needed even if an earlier attempt has added all entries, because that attempt may have failed before its wait.
     if (linked.length > 0) {
       if (!work.alone) await pause(REGISTRY_LAG_MS, undefined, { signal });
-      await storedUpTo(await readEnds());
+      await storedUpTo(await topicEnds(work.eventLog, TOPIC_RAW, GROUP_ENRICHER));
     }
     await update({ phase: 'deleting' });
   }
