@@ -1,5 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 import type { PartitionPosition } from '@weir/ports/event-log';
+import { formatTime } from '../format-time.ts';
 import { type Checkpoint, readCheckpointsBefore } from './audit-checkpoints.ts';
 import { type AuditReport, auditReport, type PartitionAudit, type RedrivenBooks } from './audit-report.ts';
 import { readBooks, readRedriven, type StoredBooks } from './read-books.ts';
@@ -77,5 +78,5 @@ function offsetOf(checkpoints: readonly Checkpoint[], partition: number): number
 
 function timeOf(checkpoints: readonly Checkpoint[], partition: number): string | null {
   const found = checkpoints.find((one) => one.partition === partition);
-  return found === undefined ? null : new Date(found.checkedAt).toISOString();
+  return found === undefined ? null : formatTime(found.checkedAt);
 }

@@ -1,3 +1,4 @@
+import type { Condition } from '../audit/rows-above.ts';
 import type { AdminDeps } from '../control-deps.ts';
 import { conflict, invalid, isReply, notFound, ok, type Reply, unavailable } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
@@ -7,7 +8,6 @@ import { hideSecrets } from './hide-secrets.ts';
 import {
   LETTER_FILTERS,
   LETTER_ID_PATTERN,
-  type LetterCondition,
   type LetterFilter,
   type LetterPlace,
   letterCondition,
@@ -132,7 +132,7 @@ function pageOf(
   filter: LetterFilter,
   after: string | undefined,
   nowMs: number,
-): Checked<{ readonly condition: LetterCondition; readonly place: LetterPlace | undefined }> {
+): Checked<{ readonly condition: Condition; readonly place: LetterPlace | undefined }> {
   const condition = letterCondition(filter, nowMs);
   if ('problem' in condition) return condition;
   const place = after === undefined ? undefined : readLetterId(after);

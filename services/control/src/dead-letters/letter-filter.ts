@@ -1,3 +1,4 @@
+import type { Condition } from '../audit/rows-above.ts';
 import type { Checked } from '../http/compile-body.ts';
 import { readRecentTime } from '../http/recent-time.ts';
 
@@ -11,12 +12,6 @@ export interface LetterFilter {
   /** A duration before now (`2h`) or an ISO 8601 time. */
   readonly since?: string;
   readonly until?: string;
-}
-
-/** The parts of a statement that select dead letters from the view `dead_letters`. */
-export interface LetterCondition {
-  readonly sql: string;
-  readonly params: Readonly<Record<string, unknown>>;
 }
 
 export const LETTER_FILTERS = ['site', 'stage', 'reason', 'error', 'since', 'until'] as const;
@@ -50,7 +45,8 @@ export function redrivenAttempt(letters = 'dead_letters'): string {
     SELECT log_id, raw_partition, failed_offset FROM ${letters} WHERE ${OPEN_LETTER})`;
 }
 
-export function letterCondition(filter: LetterFilter, nowMs: number): Checked<LetterCondition> {
+/** Returns a condition on rows of the view `dead_letters`. */
+export function letterCondition(filter: LetterFilter, nowMs: number): Checked<Condition> {
   const { site, stage, reason, error, since, until } = filter;
   const sinceMs = since === undefined ? { value: 0 } : readRecentTime('since', since, nowMs);
   if ('problem' in sinceMs) return sinceMs;
@@ -70,7 +66,7 @@ export function letterCondition(filter: LetterFilter, nowMs: number): Checked<Le
   return { value: { sql: conditions.join(' AND '), params } };
 }
 
-export function placesCondition(places: readonly LetterPlace[]): LetterCondition {
+export function placesCondition(places: readonly LetterPlace[]): Condition {
   const tuples = places.map(({ log, partition, offset }) => `('${log}', ${partition}, ${offset})`);
   return { sql: `(log_id, raw_partition, raw_offset) IN (${tuples.join(', ')})`, params: {} };
 }

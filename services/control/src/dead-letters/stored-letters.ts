@@ -1,7 +1,8 @@
+import type { Condition } from '../audit/rows-above.ts';
 import { formatTime } from '../format-time.ts';
 import type { ReadableTables } from '../steady-tables.ts';
 import { hideSecrets } from './hide-secrets.ts';
-import { type LetterCondition, type LetterPlace, letterId } from './letter-filter.ts';
+import { type LetterPlace, letterId } from './letter-filter.ts';
 
 /** A dead letter, as the tables have it. */
 export interface StoredLetter extends LetterPlace {
@@ -38,7 +39,7 @@ const PLACE = '(log_id, raw_partition, raw_offset)';
 /** Reads a page of dead letters, ordered by their positions, after the position `after`. */
 export async function readLetters(
   { select }: Pick<ReadableTables, 'select'>,
-  { sql, params }: LetterCondition,
+  { sql, params }: Condition,
   { after, limit }: { readonly after: LetterPlace | undefined; readonly limit: number },
 ): Promise<readonly StoredLetter[]> {
   const { log = '', partition = 0, offset = 0 } = after ?? {};
@@ -64,7 +65,7 @@ export async function readLetters(
 
 export async function countLetters(
   { select }: Pick<ReadableTables, 'select'>,
-  { sql, params }: LetterCondition,
+  { sql, params }: Condition,
 ): Promise<number> {
   const [row] = await select<{ letters: number | string }>(
     `SELECT count() AS letters FROM dead_letters WHERE ${sql}`,
@@ -75,7 +76,7 @@ export async function countLetters(
 
 export async function readPayload(
   { select }: Pick<ReadableTables, 'select'>,
-  { sql, params }: LetterCondition,
+  { sql, params }: Condition,
 ): Promise<string> {
   const [row] = await select<{ payload: string }>(`SELECT payload FROM dead_letters WHERE ${sql}`, params);
   return row?.payload ?? '';

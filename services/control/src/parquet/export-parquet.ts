@@ -1,3 +1,4 @@
+import { utcDay } from '@weir/domain/people/cookieless';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
 import type { Registry } from '@weir/ports/registry';
@@ -32,8 +33,6 @@ const DAY_MS = 24 * 3_600_000;
 /** A day counts as complete this long after its end. Rows of the day that are stored later come into a file of a later round. */
 const COMPLETE_AFTER_MS = 3_600_000;
 
-const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
-
 /**
  * Continues an interrupted round, or begins a new round if a complete day has not been exported yet. A round exports the rows of complete
  * days. While an erasure or an expiry runs, exports nothing. `fence` must reject if another process exports now. Resolves with the number of
@@ -46,8 +45,8 @@ export async function exportParquet(
 ): Promise<number> {
   const { store, clock, logger } = deps;
   const last = await readRound(store, await lastRound(store));
-  const through = dayOf(clock() - COMPLETE_AFTER_MS - DAY_MS);
-  if (last.through > dayOf(clock()))
+  const through = utcDay(clock() - COMPLETE_AFTER_MS - DAY_MS);
+  if (last.through > utcDay(clock()))
     deps.onWait(
       `the export of Parquet files waits until ${last.through} is over, because round ${last.round} has exported this day: check the clock of this machine`,
     );

@@ -4,6 +4,7 @@ import { formatTime } from '../format-time.ts';
 import { ok, type Reply } from '../http/admin-reply.ts';
 import { importView } from '../imports/import-view.ts';
 import { replayView } from '../replay/replay-view.ts';
+import { lagOf } from './lag-rate.ts';
 
 const IMPORTS_SHOWN = 20;
 
@@ -42,11 +43,10 @@ async function archiveView({ archive, eventLog, pipelineStatus, installation }: 
   const archivers = (await pipelineStatus()).filter(({ consumer }) => consumer === GROUP_ARCHIVER);
   const topics = [TOPIC_RAW, TOPIC_ENRICHED].map(async (topic) => {
     const positions = await eventLog.positions(topic, GROUP_ARCHIVER);
-    const lags = positions.map(({ first, end, committed }) => end - Math.max(first, committed ?? first));
     const partitions = archivers.find((one) => one.topic === topic)?.partitions ?? [];
     return {
       topic,
-      lag: lags.reduce((sum, lag) => sum + lag, 0),
+      lag: positions.reduce((sum, position) => sum + lagOf(position), 0),
       last_error: partitions.find(({ lastError }) => lastError !== undefined)?.lastError ?? null,
       alarm: partitions.find(({ alarm }) => alarm !== undefined)?.alarm ?? null,
     };

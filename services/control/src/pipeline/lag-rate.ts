@@ -1,3 +1,10 @@
+import type { PartitionPosition } from '@weir/ports/event-log';
+
+/** How many records of a partition the consumer group has not processed yet. Records that retention has removed do not count. */
+export function lagOf({ first, end, committed = first }: PartitionPosition): number {
+  return end - Math.max(first, committed);
+}
+
 export interface LagRate {
   /** `processed`: how many records the consumer has processed so far. Returns its rate in records per second. */
   sample(processed: number): number;

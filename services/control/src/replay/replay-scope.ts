@@ -1,11 +1,6 @@
 import { RECORDS_COLUMNS_BY_VERSION } from '@weir/domain/records/records-columns';
 import type { ArchivedRange, ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
-
-/** An SQL condition on rows of `records`, with its parameters. */
-export interface Condition {
-  readonly sql: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
+import type { Condition } from '../audit/rows-above.ts';
 
 /** A row that the writer of a replay reads from the log or the archive, with the values that decide whether the replay writes it. */
 export interface ReplayedRow {

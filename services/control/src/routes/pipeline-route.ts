@@ -3,6 +3,7 @@ import { GROUP_ENRICHER, GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/d
 import type { AdminDeps, ConsumerStatus } from '../control-deps.ts';
 import { OPEN_LETTER } from '../dead-letters/letter-filter.ts';
 import { ok, type Reply, replyOfError } from '../http/admin-reply.ts';
+import { lagOf } from '../pipeline/lag-rate.ts';
 
 const CONSUMERS = [
   { topic: TOPIC_RAW, consumer: GROUP_ENRICHER },
@@ -25,14 +26,15 @@ async function consumerView(
 ): Promise<object> {
   const positions = await eventLog.positions(topic, consumer);
   const known = (await pipelineStatus()).find((status) => status.topic === topic && status.consumer === consumer);
-  const partitions = positions.map(({ partition, first, end, committed }) => {
+  const partitions = positions.map((position) => {
+    const { partition, first, end, committed } = position;
     const status = known?.partitions.find((candidate) => candidate.partition === partition);
     return {
       partition,
       first_offset: first,
       end_offset: end,
       committed_offset: committed ?? null,
-      lag: end - Math.max(first, committed ?? first),
+      lag: lagOf(position),
       last_error: status?.lastError ?? null,
       alarm: status?.alarm ?? null,
     };

@@ -5,6 +5,7 @@ import type { ReplayScope, ReplayStart } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
+import { formatTime } from '../../format-time.ts';
 
 export interface PlanRawDeps {
   readonly eventLog: EventLog;
@@ -68,7 +69,7 @@ export async function planRawReplay(deps: PlanRawDeps, scope: ReplayScope): Prom
   const isWhole = offsets.every((offset, partition) => offset <= (wantedOffsets[partition] ?? 0));
   if (isWhole) return { starts, note: undefined };
   const why = salted > kept ? 'their salts were deleted' : 'they are about to expire';
-  const from = new Date(Math.max(wanted, kept, salted)).toISOString();
+  const from = formatTime(Math.max(wanted, kept, salted));
   return { starts, note: `records that the log received before ${from} are copied, not enriched again: ${why}` };
 }
 
