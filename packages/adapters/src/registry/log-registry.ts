@@ -91,7 +91,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     site: (siteId) => index.sites.get(siteId),
     sites: () => [...index.sites.values()],
     keyByHash: (hash) => index.keysByHash.get(hash),
-    keys: (siteId) => index.keysOf(siteId),
+    keys: (siteId) => index.keys.of(siteId),
     exclusions: (siteId) => index.exclusionsOf(siteId),
     goals: (siteId) => index.goals.of(siteId),
     segments: (siteId) => index.segments.of(siteId),
@@ -116,7 +116,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     async removeSite(siteId) {
       // The site is removed last: after an interruption, a second call finds the remaining rows.
       await Promise.all([
-        ...index.keysOf(siteId).map(({ keyId }) => removeKey(siteId, keyId)),
+        ...index.keys.of(siteId).map(({ keyId }) => removeKey(siteId, keyId)),
         ...index.exclusionsOf(siteId).map(({ ruleId }) => table.put(rowKey.exclusion(siteId, ruleId), undefined)),
         ...index.goals.of(siteId).map(({ goalId }) => table.put(rowKey.goal(siteId, goalId), undefined)),
         ...index.segments.of(siteId).map(({ segmentId }) => table.put(rowKey.segment(siteId, segmentId), undefined)),

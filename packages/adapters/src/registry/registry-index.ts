@@ -11,6 +11,7 @@ import { SiteItems } from './site-items.ts';
 /** The rows of the registry's two tables (one is for salts), in maps for fast reads. */
 export class RegistryIndex {
   readonly sites = new Map<string, Site>();
+  readonly keys = new SiteItems<ApiKey>(({ keyId }) => keyId);
   readonly keysByHash = new Map<string, ApiKey>();
   readonly salts = new Map<string, Map<string, string>>();
   writersPause: WritersPause | undefined;
@@ -27,7 +28,6 @@ export class RegistryIndex {
   readonly signedOut = new Map<string, SignedOut>();
   sessionSecret: SessionSecret | undefined;
   private readonly tombstones = new Map<string, readonly Tombstone[]>();
-  private readonly keys = new Map<string, readonly ApiKey[]>();
   private readonly exclusions = new Map<string, Map<string, ExclusionRule>>();
   /** A cache of `exclusionsOf`, because a site can have thousands of rules. A change of a rule removes the list of its site. */
   private readonly exclusionLists = new Map<string, readonly ExclusionRule[]>();
@@ -48,10 +48,6 @@ export class RegistryIndex {
     if (old !== undefined) this.take(key, old);
     if (row !== undefined) this.put(key, row);
     return siteOf(row ?? old);
-  }
-
-  keysOf(siteId: string): readonly ApiKey[] {
-    return this.keys.get(siteId) ?? [];
   }
 
   exclusionsOf(siteId: string): readonly ExclusionRule[] {
@@ -98,12 +94,10 @@ export class RegistryIndex {
       case 'site':
         this.sites.set(row.value.siteId, row.value);
         break;
-      case 'key': {
-        const others = this.keysOf(row.value.siteId).filter((other) => other.keyId !== row.value.keyId);
-        this.keys.set(row.value.siteId, [...others, row.value]);
+      case 'key':
+        this.keys.put(row.value);
         this.keysByHash.set(row.value.hash, row.value);
         break;
-      }
       case 'exclusion': {
         const { siteId, ruleId } = row.value;
         const rules = this.exclusions.get(siteId) ?? new Map<string, ExclusionRule>();
@@ -176,10 +170,7 @@ export class RegistryIndex {
         this.sites.delete(row.value.siteId);
         break;
       case 'key':
-        this.keys.set(
-          row.value.siteId,
-          this.keysOf(row.value.siteId).filter((other) => other !== row.value),
-        );
+        this.keys.take(row.value);
         if (this.keysByHash.get(row.value.hash) === row.value) this.keysByHash.delete(row.value.hash);
         break;
       case 'exclusion': {

@@ -88,7 +88,13 @@ function isKeep(value: unknown): boolean {
 
 const isHash: Check = (value) => /^[0-9a-f]{64}$/.test(String(value));
 
-const isList = (value: unknown, check: Check): boolean => Array.isArray(value) && value.every(check);
+const object: Check = (value) => typeof value === 'object' && value !== null;
+const listOf = (check: Check): Check => {
+  return (value) => Array.isArray(value) && value.every(check);
+};
+const optional = (check: Check): Check => {
+  return (value) => value === undefined || check(value);
+};
 
 const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check>>>> = {
   site: {
@@ -97,17 +103,17 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     domain: text,
     timezone: filled,
     createdAt: whole,
-    queryAllow: (value) => value === undefined || (Array.isArray(value) && value.every(text)),
-    identityVerification: (value) => value === undefined || isIdentityVerification(value),
-    keep: (value) => value === undefined || isKeep(value),
-    limits: (value) => typeof value === 'object' && value !== null && Object.values(value).every(Number.isSafeInteger),
+    queryAllow: optional(listOf(text)),
+    identityVerification: optional(isIdentityVerification),
+    keep: optional(isKeep),
+    limits: (value) => object(value) && Object.values(value as object).every(whole),
   },
   key: {
     keyId: filled,
     siteId: filled,
     name: text,
     hash: isHash,
-    scopes: (value) => Array.isArray(value) && value.every(oneOf(SCOPES)),
+    scopes: listOf(oneOf(SCOPES)),
     legacyIdentify: flag,
     createdAt: whole,
   },
@@ -115,11 +121,11 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
   goal: { goalId: filled, siteId: filled, name: text, type: oneOf(ACTION_TYPES), value: filled, createdAt: whole },
   segment: {
     ...{ segmentId: filled, siteId: filled, name: text, createdAt: whole },
-    filters: (value) => isList(value, filled),
+    filters: listOf(filled),
   },
   funnel: {
     ...{ funnelId: filled, siteId: filled, name: text, within: filled, createdAt: whole },
-    steps: (value) => isList(value, filled),
+    steps: listOf(filled),
   },
   annotation: { annotationId: filled, siteId: filled, at: whole, text: filled, createdAt: whole },
   viewer: { viewerId: filled, siteId: filled, name: text, hash: isHash, prefix: filled, createdAt: whole },
@@ -137,7 +143,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
   },
   pause: {
     ...{ swap: whole, over: flag, requestedAt: whole },
-    owner: (value) => value === undefined || oneOf(['swap', 'backup'])(value),
+    owner: optional(oneOf(['swap', 'backup'])),
   },
   tombstone: {
     siteId: filled,
@@ -146,7 +152,7 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     at: whole,
     salt: filled,
     whole: flag,
-    entries: (value) => Array.isArray(value) && value.every((entry) => ENTRY_PATTERN.test(entry)),
+    entries: listOf((entry) => ENTRY_PATTERN.test(entry as string)),
   },
   erasure: {
     siteId: filled,
@@ -156,16 +162,16 @@ const FIELDS: Readonly<Record<RegistryRow['kind'], Readonly<Record<string, Check
     visitors: whole,
     users: whole,
     phase: oneOf(['waiting', 'resolving', 'deleting', 'archive', 'done']),
-    removed: (value) => typeof value === 'object' && value !== null,
-    begun: (value) => typeof value === 'object' && value !== null,
+    removed: object,
+    begun: object,
   },
   expiry: {
     expiryId: filled,
-    siteIds: (value) => isList(value, text),
-    before: (value) => typeof value === 'object' && value !== null && Object.values(value).every(whole),
+    siteIds: listOf(text),
+    before: (value) => object(value) && Object.values(value as object).every(whole),
     startedAt: whole,
     phase: oneOf(['waiting', 'deleting']),
-    ends: (value) => isList(value, whole),
+    ends: listOf(whole),
   },
   replay: { replayId: filled },
   salt: { salt: isHash },
