@@ -69,7 +69,7 @@ export async function migrateClickhouse(config: MigrateConfig, database: string)
   try {
     digests = await readDigests(bare, database);
     if (digests === undefined) {
-      await bare.command({ query: forCluster(`CREATE DATABASE IF NOT EXISTS ${database}`, config) });
+      await bare.command({ query: onCluster(`CREATE DATABASE IF NOT EXISTS ${database}`, config.cluster) });
     }
   } finally {
     await bare.close();
@@ -132,7 +132,7 @@ async function applyMissing(
   const filling = await fillingFor(client, config, database);
   const run = (query: string, settings: ClickHouseSettings = {}): Promise<unknown> =>
     client.command({
-      query: forCluster(query, config),
+      query: onCluster(query, config.cluster),
       clickhouse_settings: { max_execution_time: STATEMENT_MS_MAX / 1000, ...settings },
     });
   if (known === undefined) {
@@ -205,10 +205,6 @@ async function hasRows(client: ClickHouseClient): Promise<boolean> {
     if (error instanceof ClickHouseError && error.code === UNKNOWN_TABLE) return false;
     throw error;
   }
-}
-
-function forCluster(statement: string, { cluster }: MigrateConfig): string {
-  return cluster === undefined ? statement : onCluster(statement, { cluster });
 }
 
 interface Filling {

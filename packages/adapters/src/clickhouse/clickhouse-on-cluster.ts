@@ -1,9 +1,3 @@
-/** A cluster of one shard and any number of replicas. */
-export interface OnCluster {
-  /** The name of the cluster in system.clusters. */
-  readonly cluster: string;
-}
-
 const DEFINITION = new RegExp(
   `^(\\s*(?:--[^\\n]*\\n\\s*)*(?:${[
     'CREATE (?:TABLE|VIEW|MATERIALIZED VIEW|DICTIONARY|DATABASE) IF NOT EXISTS',
@@ -20,14 +14,20 @@ const ENGINE = /\bENGINE = ((?:[A-Z][A-Za-z]*)?MergeTree)\b(\()?/;
 const WINDOW = /\bnon_replicated_deduplication_window = (\d+)/;
 const WINDOW_SECONDS = 7 * 24 * 3600;
 
+/** The clause with which a statement runs on all replicas of the cluster. Empty without a cluster. */
+export function clusterClause(cluster: string | undefined): string {
+  return cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`;
+}
+
 /**
- * Rewrites a statement of a migration for a cluster. Adds ON CLUSTER, and replaces engines and their deduplication window by the replicated
- * ones, which use the server's default Keeper path and replica name. Does not change an INSERT: it runs on one replica, and ClickHouse replicates
- * its rows.
+ * Rewrites a statement of a migration for a cluster of one shard and any number of replicas. Adds ON CLUSTER, and replaces engines and their
+ * deduplication window by the replicated ones, which use the server's default Keeper path and replica name. Does not change an INSERT: it runs on
+ * one replica, and ClickHouse replicates its rows. Without a cluster, returns the statement unchanged.
  */
-export function onCluster(statement: string, { cluster }: OnCluster): string {
+export function onCluster(statement: string, cluster: string | undefined): string {
+  if (cluster === undefined) return statement;
   return statement
-    .replace(DEFINITION, `$1 ON CLUSTER '${cluster}'`)
+    .replace(DEFINITION, `$1${clusterClause(cluster)}`)
     .replace(ENGINE, (_, engine: string, open: string | undefined) => `ENGINE = Replicated${engine}${open ?? ''}`)
     .replace(
       WINDOW,

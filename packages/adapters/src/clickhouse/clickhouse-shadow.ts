@@ -10,6 +10,7 @@ import {
 } from './clickhouse-analytics.ts';
 import { statementError } from './clickhouse-errors.ts';
 import { missingRebuilds } from './clickhouse-migrate.ts';
+import { clusterClause } from './clickhouse-on-cluster.ts';
 
 export interface ClickhouseShadow extends ShadowTables {
   close(): Promise<void>;
@@ -62,10 +63,9 @@ export function openClickhouseShadow(
     exchange: (generation) => liveTables.exchangeWith(shadow, generation),
 
     async drop() {
-      const onCluster = cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`;
       try {
         await client.command({
-          query: `DROP DATABASE IF EXISTS ${shadow}${onCluster} SYNC`,
+          query: `DROP DATABASE IF EXISTS ${shadow}${clusterClause(cluster)} SYNC`,
           clickhouse_settings: { max_table_size_to_drop: '0', max_partition_size_to_drop: '0' },
         });
       } catch (error) {

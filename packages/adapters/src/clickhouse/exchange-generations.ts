@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
+import { clusterClause } from './clickhouse-on-cluster.ts';
 import { type Fence, fenceColumn, readFence, type Select } from './generation-fence.ts';
+import { runningInserts } from './running-inserts.ts';
 import { takeMigrations } from './take-migrations.ts';
 
 export interface Exchange {
@@ -72,7 +74,7 @@ export async function exchangeGenerations(statements: Statements, exchange: Exch
   }
   if (left.length > 0) {
     const pairs = left.map((table) => `${live}.${table} AND ${shadow}.${table}`).join(', ');
-    await statements.run(`EXCHANGE TABLES ${pairs}${onCluster(exchange)}`);
+    await statements.run(`EXCHANGE TABLES ${pairs}${clusterClause(exchange.cluster)}`);
   }
   left = await notExchanged(select, exchange);
   if (left.length > 0) {
@@ -80,7 +82,7 @@ export async function exchangeGenerations(statements: Statements, exchange: Exch
   }
   await takeMigrations(statements, exchange);
   for (const dictionary of exchange.dictionaries) {
-    await statements.run(`SYSTEM RELOAD DICTIONARY${onCluster(exchange)} ${live}.${dictionary}`);
+    await statements.run(`SYSTEM RELOAD DICTIONARY${clusterClause(exchange.cluster)} ${live}.${dictionary}`);
   }
   await fences.set(live, { generation, closed: false });
   await openFormer(statements, exchange);
@@ -104,7 +106,7 @@ async function markShadow(statements: Statements, exchange: Exchange): Promise<r
   for (const table of left) {
     if (marked.has(table)) continue;
     const mark = markOf(exchange);
-    await statements.run(`ALTER TABLE ${shadow}.${table}${onCluster(exchange)} MODIFY COMMENT '${mark}'`);
+    await statements.run(`ALTER TABLE ${shadow}.${table}${clusterClause(exchange.cluster)} MODIFY COMMENT '${mark}'`);
   }
   return left;
 }
@@ -123,9 +125,6 @@ async function markedTables(select: Select, exchange: Exchange, database: string
 
 const markOf = ({ generation }: Exchange): string => `generation ${generation}`;
 
-const onCluster = ({ cluster }: Pick<Exchange, 'cluster'>): string =>
-  cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`;
-
 interface Fences {
   set(database: string, fence: Fence): Promise<void>;
 }
@@ -137,7 +136,7 @@ function createFences({ run, select }: Statements, cluster: string | undefined):
       if (found.generation === generation && found.closed === closed) return;
       // One statement adds a column and drops the other one, so that there is always exactly one. RENAME COLUMN would rewrite every part.
       await run(
-        `ALTER TABLE ${database}.records${onCluster({ cluster })} ADD COLUMN ${fenceColumn(generation, closed)} UInt8 EPHEMERAL, ` +
+        `ALTER TABLE ${database}.records${clusterClause(cluster)} ADD COLUMN ${fenceColumn(generation, closed)} UInt8 EPHEMERAL, ` +
           `DROP COLUMN ${fenceColumn(found.generation, found.closed)}`,
       );
     },
@@ -150,15 +149,13 @@ function createFences({ run, select }: Statements, cluster: string | undefined):
  */
 async function untilInsertsEnd({ select }: Statements, exchange: Exchange): Promise<void> {
   const { live, cluster, insertsEndWithinMs = INSERTS_END_WITHIN_MS } = exchange;
-  const processes = cluster === undefined ? 'system.processes' : `clusterAllReplicas('${cluster}', system.processes)`;
-  const query = `SELECT count() AS inserts FROM ${processes} WHERE query_kind = 'Insert' AND current_database = {live:String}`;
   for (let waitedMs = 0; ; waitedMs += CHECK_EVERY_MS) {
-    const [row] = await select<{ inserts: string | number }>(query, { live });
-    if (Number(row?.inserts) === 0) return;
+    const running = await runningInserts(select, live, cluster);
+    if (running.length === 0) return;
     if (waitedMs >= insertsEndWithinMs) {
       throw new DependencyError(
         'analytics_unavailable',
-        `${row?.inserts} inserts into ${live} are still running after ${waitedMs} ms: no table was exchanged`,
+        `${running.length} inserts into ${live} are still running after ${waitedMs} ms: no table was exchanged`,
       );
     }
     await pause(CHECK_EVERY_MS);

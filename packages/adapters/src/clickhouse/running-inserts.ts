@@ -6,17 +6,29 @@ const CHECK_EVERY_MS = 20;
 /** The longest wait. The time limit of every insert is shorter (`INSERT_SETTINGS` in clickhouse-analytics.ts). */
 const END_WITHIN_MS = 150_000;
 
+/** Returns the IDs of the inserts into `database` that are running now, on all replicas. */
+export async function runningInserts(
+  select: Analytics['select'],
+  database: string,
+  cluster: string | undefined,
+): Promise<readonly string[]> {
+  const processes = cluster === undefined ? 'system.processes' : `clusterAllReplicas('${cluster}', system.processes)`;
+  const rows = await select<{ id: string }>(
+    `SELECT query_id AS id FROM ${processes} WHERE query_kind = 'Insert' AND current_database = {database:String}`,
+    { database },
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Resolves when every insert into `database` that is running now has ended. Does not wait for inserts that begin later. */
 export async function untilRunningInsertsEnd(
   select: Analytics['select'],
   database: string,
   cluster: string | undefined,
 ): Promise<void> {
-  const processes = cluster === undefined ? 'system.processes' : `clusterAllReplicas('${cluster}', system.processes)`;
-  const query = `SELECT query_id FROM ${processes} WHERE query_kind = 'Insert' AND current_database = {database:String}`;
   let waitedFor: ReadonlySet<string> | undefined;
   for (let waitedMs = 0; ; waitedMs += CHECK_EVERY_MS) {
-    const running = (await select<{ query_id: string }>(query, { database })).map(({ query_id }) => query_id);
+    const running = await runningInserts(select, database, cluster);
     waitedFor = new Set(waitedFor === undefined ? running : running.filter((id) => waitedFor?.has(id)));
     if (waitedFor.size === 0) return;
     if (waitedMs >= END_WITHIN_MS) {

@@ -1,3 +1,4 @@
+import { clusterClause } from './clickhouse-on-cluster.ts';
 import type { Select } from './generation-fence.ts';
 
 interface View {
@@ -21,7 +22,7 @@ export async function takeMigrations(
   const missing = `FROM ${shadow}.schema_migrations WHERE name NOT IN (SELECT name FROM ${live}.schema_migrations)`;
   if ((await select(`SELECT name ${missing}`)).length === 0) return;
 
-  const onCluster = cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`;
+  const onCluster = clusterClause(cluster);
   const viewsOf = (database: string): Promise<readonly View[]> =>
     select<View>(
       `SELECT name, create_table_query AS text FROM system.tables

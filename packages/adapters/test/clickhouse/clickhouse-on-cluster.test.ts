@@ -28,7 +28,7 @@ describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
 
   test.each(STATEMENTS)('%s: statement %# parses, and only its cluster, engine and window differ', async (_, sql) => {
     const one = await parsed(sql);
-    const many = await parsed(onCluster(sql, { cluster: 'weir_main' }));
+    const many = await parsed(onCluster(sql, 'weir_main'));
     // An INSERT does not change: it runs on one replica, and ClickHouse replicates its rows.
     if (one.startsWith('INSERT')) expect(many).toBe(one);
     else expect(many).toContain(' ON CLUSTER weir_main');
@@ -56,12 +56,12 @@ describe('CLICKHOUSE_CLUSTER: the migrations create replicated tables', () => {
 });
 
 test('arguments of an engine are kept, and a database is created on the cluster too', () => {
-  expect(onCluster('CREATE DATABASE IF NOT EXISTS weir', { cluster: 'c' })).toBe(
+  expect(onCluster('CREATE DATABASE IF NOT EXISTS weir', 'c')).toBe(
     "CREATE DATABASE IF NOT EXISTS weir ON CLUSTER 'c'",
   );
-  expect(
-    onCluster('CREATE TABLE IF NOT EXISTS t (n UInt8) ENGINE = SummingMergeTree(n) ORDER BY n', { cluster: 'c' }),
-  ).toBe("CREATE TABLE IF NOT EXISTS t ON CLUSTER 'c' (n UInt8) ENGINE = ReplicatedSummingMergeTree(n) ORDER BY n");
+  expect(onCluster('CREATE TABLE IF NOT EXISTS t (n UInt8) ENGINE = SummingMergeTree(n) ORDER BY n', 'c')).toBe(
+    "CREATE TABLE IF NOT EXISTS t ON CLUSTER 'c' (n UInt8) ENGINE = ReplicatedSummingMergeTree(n) ORDER BY n",
+  );
 });
 
 describe('drift of ClickHouse', () => {
