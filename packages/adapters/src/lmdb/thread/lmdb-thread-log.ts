@@ -1,13 +1,13 @@
 import { DependencyError } from '@weir/domain/errors';
 import { partitionOf } from '@weir/domain/records/partition-of';
 import type { AppendOutcome, AppendRecord, Commit, EventLog } from '@weir/ports/event-log';
-import { open } from 'lmdb';
 import { type ConsumerGroup, createConsumerGroup } from '../lmdb-consumer-group.ts';
 import { encodeHeaders } from '../lmdb-entry.ts';
+import { openLmdb, openLogTables } from '../lmdb-log-environment.ts';
 import { oldestUnreadAt } from '../lmdb-oldest-unread.ts';
 import { type EncodedEntry, encodeEntries } from '../lmdb-partition-log.ts';
 import type { CommitStore } from '../lmdb-partition-loop.ts';
-import { createPartitionReads, type Ends, type Entries, type PartitionReads } from '../lmdb-partition-reads.ts';
+import { createPartitionReads, type PartitionReads } from '../lmdb-partition-reads.ts';
 import { createOwnedTables, type TableOwner } from './owned-tables.ts';
 
 /** The calls to the thread that owns the log. A call that fails rejects with `event_log_unavailable`. */
@@ -37,10 +37,8 @@ export interface ThreadLog extends EventLog {
 export function openThreadLog(folder: string, owner: LogOwner): ThreadLog {
   const { logId, partitionCount } = owner;
   // The owner has the same file open in the same process, so lmdb shares one environment between both threads.
-  const env = open({ path: folder, overlappingSync: false, eventTurnBatching: false, maxDbs: 8 });
-  const entries: Entries = env.openDB({ name: 'entries', encoding: 'binary' });
-  const ends: Ends = env.openDB({ name: 'ends' });
-  const commits = env.openDB<Commit, [string, string, number]>({ name: 'commits' });
+  const env = openLmdb(folder);
+  const { entries, ends, commits } = openLogTables(env);
   const topics = new Map<string, Promise<readonly PartitionReads[]>>();
   const followed = new Map<string, readonly PartitionReads[]>();
   const groups = new Map<string, ConsumerGroup>();
