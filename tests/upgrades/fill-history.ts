@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AGENTS } from '@weir/testkit/sample-access-log';
 import { bearer, type WeirClient } from '@weir/testkit/weir-client';
 import { TEST_ADMIN_TOKEN } from '@weir/testkit/weir-process';
 import type { Installation } from './installed-version.ts';
@@ -26,12 +27,6 @@ const LINES_PER_GROUP = 200;
 const VISITORS_PER_GROUP = 19;
 const PATHS = ['/', '/about', '/pricing', '/docs/one', '/docs/two?page=2', '/blog'];
 const REFERRERS = ['-', 'https://www.google.com/', 'https://news.ycombinator.com/item?id=1'];
-const AGENTS = [
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36',
-  'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
-  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
-];
 const EVENTS_FROM_MS = Date.UTC(2026, 4, 1);
 const EVENTS_FOR_MS = 60 * 86_400_000;
 const PEOPLE_MAX = 500;

@@ -19,7 +19,8 @@ export function readRealLog(): string | undefined {
   return file === undefined ? undefined : gunzipSync(readFileSync(file)).toString();
 }
 
-const AGENTS = [
+/** The user agents of two computers, a phone and a bot. */
+export const AGENTS: readonly string[] = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36',
   'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',

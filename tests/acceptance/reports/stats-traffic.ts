@@ -1,15 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AGENTS } from '@weir/testkit/sample-access-log';
 import type { WeirClient } from '@weir/testkit/weir-client';
 import { mustRunWeir } from '@weir/testkit/weir-process';
 
-const AGENTS = [
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36',
-  'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
-  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
-];
 const PATHS = ['/', '/pricing', '/docs/a', '/docs/b', '/100%25_sure', "/o'brien", '/a,b:c'];
 const REFERRERS = ['', 'https://www.google.com/', 'https://www.reddit.com/r/x', 'https://blog.other.example/post'];
 const TAGS = ['', '', '?utm_source=news&utm_medium=email&utm_campaign=spring', '?utm_source=ads&utm_medium=cpc'];
