@@ -63,10 +63,13 @@ test('processes that start at the same time build once, one after the other', as
   const first = prepare();
   await eventually('the build', isBuilding);
   const others = [prepare(), prepare(), prepare()];
-  for (const { said, child } of others) {
+  const ended = prepare();
+  for (const { said, child } of [...others, ended]) {
     await eventually('the other processes to wait', () => said() !== '' || child.exitCode !== null);
-    expect(said()).toContain(`weir: process ${first.child.pid} installs or builds here: waiting.`);
+    expect(said()).toContain('weir: another process installs or builds here: waiting');
   }
+  ended.child.kill('SIGINT');
+  expect(await ended.code).toBe(130);
   write('finish', '');
   expect(await Promise.all([first, ...others].map(({ code }) => code))).toEqual([0, 0, 0, 0]);
   expect(builds()).toBe('built ');
@@ -84,6 +87,18 @@ test('a process that was killed while it built does not stop the next one', asyn
   write('finish', '');
   expect(await prepare().code).toBe(0);
   expect(builds()).toBe('built ');
+});
+
+test('a process that is asked to end stops its build first', async () => {
+  const ended = prepare();
+  await eventually('the build', isBuilding);
+  ended.child.kill('SIGTERM');
+  expect(await ended.code).toBe(143);
+  rmSync(join(checkout, 'building'), { recursive: true });
+  write('finish', '');
+  expect(await prepare().code).toBe(0);
+  expect(builds()).toBe('built ');
+  expect(readdirSync(join(checkout, '.cache/prepare'))).toEqual([]);
 });
 
 test('a build that fails is not counted as built, and does not stop the next process', async () => {
