@@ -221,6 +221,8 @@ export interface ArchiveErasure {
   readonly rewritten: number;
   /** The number of records that were erased from segments, by topic. */
   readonly records: Readonly<Record<string, number>>;
+  /** While the pass is in progress: the IDs of the other erasures that it also carries out, since its start. */
+  readonly covers?: readonly string[];
   /** Undefined until all segments and Parquet files are erased. */
   readonly parquet?: ParquetErasure;
 }

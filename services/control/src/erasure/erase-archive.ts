@@ -88,6 +88,7 @@ export async function eraseArchive(task: EraseArchive): Promise<ArchiveErasure> 
     const change = range.topic === TOPIC_ENRICHED ? eraseEnriched(parts, siteId) : await eraseRaw(parts, range, stored);
     const records = change === undefined ? 0 : await rewriteSegment(store, range, storedAt, change);
     progress = {
+      ...progress,
       after: name,
       segments: progress.segments + 1,
       rewritten: progress.rewritten + (records > 0 ? 1 : 0),

@@ -61,7 +61,7 @@ const NOT_BEGUN: ArchiveErasure = { after: '', segments: 0, rewritten: 0, record
  * 3. `deleting`: deletes the state and the rows.
  * 4. `archive`, only if there is an archive: waits until the records of `events.raw` and `events.enriched` are archived, then removes the records of
  *    the person from segments and Parquet files. The same pass also does this for older erasures of the site that were done while there was no
- *    archive, unless it continues an interrupted pass.
+ *    archive.
  * Resolves when the erasure is done. Rejects with `Taken` if another process continues it. If it rejects with `Waits` or the error of a dependency,
  * call it again later.
  */
@@ -227,16 +227,16 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     if (behind !== '') throw new Waits(`${WAITS} ${behind} (at most ARCHIVE_LINGER_SECONDS)`);
     if (own().problem?.startsWith(WAITS)) await update({ problem: '' });
     const report = (progress: ArchiveErasure) => update({ archive: progress });
-    // The pass covers only erasures that it covers from its start, and whose records were all archived before (`archiveEnds`). `reopen`
-    // (start-erasures.ts) begins another pass for the others.
     const { siteId, at } = own();
-    const late =
-      archive.after === ''
-        ? endedWithoutArchive(registry).filter((ended) => ended.siteId === siteId && ended.at <= at)
-        : [];
+    const ended = endedWithoutArchive(registry);
+    // A pass that continues does not visit the segments before `after` again, so it carries out no further erasures. A later erasure can have records
+    // after `ends`. For all of these, `reopen` (start-erasures.ts) begins another pass.
+    const older = archive.after === '' ? ended.filter((one) => one.siteId === siteId && one.at <= at) : [];
+    const { covers = older.map(({ erasureId }) => erasureId) } = archive;
+    const late = ended.filter(({ erasureId }) => covers.includes(erasureId));
     const parts = [own(), ...late].flatMap((erasure) => partsOf(erasure.erasureId));
-    const task = { store, analytics, parts, begun: archive, clock, assertOwn, report };
-    const progress = await eraseArchive(task);
+    const task = { store, analytics, parts, begun: { ...archive, covers }, clock, assertOwn, report };
+    const { covers: _, ...progress } = await eraseArchive(task);
     const erased = { ...progress, parquet: await eraseParquet(task, parts) };
     for (const erasure of late) await registry.putErasure({ ...erasure, archiveEnds: ends, archive: erased });
     await report(erased);
