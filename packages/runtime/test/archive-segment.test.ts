@@ -88,10 +88,14 @@ test('reading a truncated, damaged or missing object fails', async () => {
 });
 
 test('the message about a damaged segment says what to do, and what the archive lacks without it', async () => {
-  await expect(read(undefined)).rejects.toThrow(
-    "the archive's segment events.raw/log-1/0003/0000000000000040-0000000000002541.jsonl.gz does not exist. " +
-      'Put a good copy of this object in its place, and check it with weir archive verify. ' +
-      'Without a copy, move the object away: the archive then lacks the offsets 40 to 2541, but the rows in the tables stay',
+  const named = "the archive's segment events.raw/log-1/0003/0000000000000040-0000000000002541.jsonl.gz";
+  const copy =
+    'Put a good copy of this object in its place, and check it with weir archive verify. A copy from before an erasure contains the erased persons: then repeat weir forget for them';
+  await expect(read(undefined)).rejects.toThrow(new Error(`${named} does not exist. ${copy}`));
+  await expect(read(gzipSync('{"offset":40}\n'))).rejects.toThrow(
+    new Error(
+      `${named} has no header. ${copy}. Without a copy, move the object away: the archive then lacks the offsets 40 to 2541, but the rows in the tables stay`,
+    ),
   );
 });
 

@@ -24,7 +24,9 @@ export async function* readSegment(store: ObjectStore, range: SegmentRange): Asy
       cause,
     });
   const source = await store.get(name);
-  if (source === undefined) throw damaged('does not exist');
+  if (source === undefined) {
+    throw new DependencyError('object_store_damaged', `the archive's segment ${name} does not exist. ${PUT_COPY}`);
+  }
 
   const hash = createHash('sha256');
   let next = range.from;
@@ -37,6 +39,7 @@ export async function* readSegment(store: ObjectStore, range: SegmentRange): Asy
       const parsed = JSON.parse(line.toString()) as SegmentHeader | SegmentLine | SegmentTrailer;
       if (header === undefined) {
         header = parsed as SegmentHeader;
+        if (typeof header.weirSegment !== 'number') throw damaged('has no header');
         if (header.weirSegment !== SEGMENT_VERSION) throw otherVersion(name, header.weirSegment);
         if (segmentName(header) !== name) throw damaged(`names another range: ${segmentName(header)}`);
       } else if ('offset' in parsed) {
@@ -66,9 +69,12 @@ export async function verifySegment(store: ObjectStore, range: SegmentRange): Pr
   for await (const batch of readSegment(store, range)) void batch;
 }
 
+const PUT_COPY =
+  'Put a good copy of this object in its place, and check it with weir archive verify. A copy from before an erasure contains the erased persons: then repeat weir forget for them';
+
 /** What to do about a damaged segment, and what the archive lacks without it. */
 function repairOf({ from, to }: SegmentRange): string {
-  return `Put a good copy of this object in its place, and check it with weir archive verify. Without a copy, move the object away: the archive then lacks the offsets ${from} to ${to}, but the rows in the tables stay`;
+  return `${PUT_COPY}. Without a copy, move the object away: the archive then lacks the offsets ${from} to ${to}, but the rows in the tables stay`;
 }
 
 function otherVersion(name: string, version: number): DependencyError {
