@@ -99,6 +99,11 @@ test.each([
     'cannot store x in /mnt: ENOSPC: free disk space',
   ],
   [
+    'the frozen tables',
+    new DependencyError('analytics_unavailable', 'ClickHouse: No space left on device'),
+    `ClickHouse: No space left on device: the disk of the data folder ${folder} is full, free some space`,
+  ],
+  [
     'the copy of the event log',
     new Error('No space left on device'),
     `No space left on device: the disk of the data folder ${folder} is full, free some space`,

@@ -191,8 +191,9 @@ export function runBackups(deps: RunBackupsDeps): RunningBackups {
 /** The message of a failed backup. After a full disk, it also says which folder is full, and what the failure means. */
 function reasonOf(error: unknown, dataDir: string): string {
   if (!isDiskFull(error)) return messageOf(error);
-  // A `DependencyError` names the place. All other files that a backup writes are in the data folder.
-  const where = isDependencyError(error) ? '' : `: the disk of the data folder ${dataDir} is full, free some space`;
+  // An error of the place says which folder is full (`isFull`). All other files that a backup writes are in the data folder.
+  const where =
+    isDependencyError(error) && error.isFull ? '' : `: the disk of the data folder ${dataDir} is full, free some space`;
   return `${messageOf(error)}${where}. ${AFTER_FULL_DISK}`;
 }
 
