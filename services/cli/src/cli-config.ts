@@ -48,8 +48,10 @@ function adminToken(env: CliEnvironment): Token {
 /** A token with other characters cannot be sent: a header of HTTP cannot have them. */
 function checked(token: Token): Token {
   if (/^[\x21-\x7e]+$/.test(token.adminToken)) return token;
+  const fault =
+    token.adminToken === '' ? 'is empty' : 'is no admin token, because a token has only visible ASCII characters';
   throw new CliError(
-    `the text in ${token.tokenFrom} is no admin token, because a token has only visible ASCII characters: set WEIR_ADMIN_TOKEN to the token of this Weir`,
+    `the text in ${token.tokenFrom} ${fault}: set WEIR_ADMIN_TOKEN to the token of this Weir`,
     EXIT.usage,
   );
 }

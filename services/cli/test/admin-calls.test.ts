@@ -179,7 +179,8 @@ test('Ctrl-C while a command waits for Weir ends it with the exit code of an int
     env: env(),
     interruption: () => controller.signal,
   });
-  expect([exitCode, err]).toEqual([130, 'weir: interrupted while waiting: Weir is starting\n']);
+  const advice = 'interrupted; Weir goes on: weir forget --receipt erasure_1 shows the rest';
+  expect([exitCode, err]).toEqual([130, `weir: ${advice}\n`]);
 });
 
 test('an import waits for an election that holds the first call for 20 s and then refuses it', async () => {

@@ -40,6 +40,9 @@ in plain text, so protect it. Data that an earlier backup in the same place has 
 <place> is a folder, file:///folder, or s3://bucket/prefix (settings: S3_ENDPOINT, S3_REGION, S3_PATH_STYLE). Weir itself makes a
 backup, so a folder after create is on the machine of Weir. verify, list and restore run in this command.`;
 
+const stopped = (): CliError =>
+  new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
+
 export function addBackupCommands(program: Command, { io, client }: CommandContext): void {
   const backup = groupOf(
     program,
@@ -63,16 +66,16 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       await withProgress(io, async (report, say) => {
         while (view.state === 'running') {
           await pauseUnlessAborted(POLL_EVERY_MS, interrupted);
-          if (interrupted.aborted) {
-            throw new CliError('interrupted; Weir continues the backup: see weir backup status', EXIT.interrupted);
-          }
+          if (interrupted.aborted) throw stopped();
           // Weir may be restarting. The backup is then lost, and the call returns null, or a later backup.
           const current = await patientCall(
             () => admin.call<BackupView | null>('GET', '/backups/current'),
             io.clock,
             (reason) => say(`waiting: ${reason}`),
             interrupted,
-          );
+          ).catch((error: unknown) => {
+            throw interrupted.aborted ? stopped() : error;
+          });
           if (current === null) {
             throw new CliError('Weir restarted, so the backup was not completed: start it again', EXIT.failed);
           }

@@ -134,18 +134,20 @@ async function follow(io: CliIo, admin: AdminClient, erasureId: string): Promise
     if (state !== shown) io.stderr.write(`${erasureId}: ${state}\n`);
     shown = state;
   };
+  const stopped = (): CliError =>
+    new CliError(`interrupted; Weir goes on: weir forget --receipt ${erasureId} shows the rest`, EXIT.interrupted);
   for (;;) {
     const view = await patientCall(
       () => admin.call<ErasureView>('GET', path),
       io.clock,
       (reason) => say(`waiting: ${reason}`),
       interrupted,
-    );
+    ).catch((error: unknown) => {
+      throw interrupted.aborted ? stopped() : error;
+    });
     if (view.phase === 'done') return view;
     say(`${view.phase}${view.problem === null ? '' : `: ${view.problem}`}`);
-    if (interrupted.aborted) {
-      throw new CliError(`Weir goes on: weir forget --receipt ${erasureId} shows the rest`, EXIT.interrupted);
-    }
+    if (interrupted.aborted) throw stopped();
     await pause(POLL_MS);
   }
 }
