@@ -176,7 +176,7 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     await panel('pages').getByRole('button', { name: 'Explain' }).click();
     await dialog.locator('pre').first().waitFor();
     // The outcome has a label, and the name that SQL uses.
-    await dialog.locator('tr', { hasText: /^Dead letters dead / }).waitFor();
+    await dialog.locator('tr', { hasText: /^Dead letter dead / }).waitFor();
     await marked.expectTexts('path');
     expect(await violationsOf(page)).toEqual([]);
   });

@@ -123,7 +123,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
       .waitFor();
     await card('books').locator('[data-testid=minutes] summary').click();
     await card('minutes')
-      .locator('tbody tr', { hasText: `Dead letters ${LETTERS}` })
+      .locator('tbody tr', { hasText: `Dead letter ${LETTERS}` })
       .filter({ hasText: 'agrees' })
       .filter({ has: page.locator('[title=dead]') })
       .waitFor();

@@ -29,7 +29,7 @@ test('one visitor, one visit and one view are not shown as several', async () =>
   expect(paths).toContain('/ has 1 view in 1 visit.');
   // For screen readers, the number of a row has its unit.
   expect(paths).toMatch(/\/next11 view(?!s)/);
-  expect(realtime).toContain('/1 Visitors');
+  expect(realtime).toMatch(/\/11 visitor(?!s)/);
   expect(DE['funnel.dropped']).toHaveProperty('one', expect.stringContaining('ist vorher'));
   const step = { type: 'page', value: '/', visitors: 1, rate: 1, dropped: 0, step_rate: 1 };
   const funnel = { conversion_rate: 1, steps: [step] };

@@ -18,7 +18,7 @@ test('outcomes have a label, and the name that SQL uses as a title; numbers are 
   const answers = { audit, listMinuteBooks: { balanced: true, minutes } };
   const { html } = render('BooksCard', '/dashboard/pipeline', answers, {});
   expect(html).toContain('<span title="row">Stored 1,234</span>');
-  expect(html).toContain('<span title="dead">, Dead letters 2</span>');
+  expect(html).toContain('<span title="dead">, Dead letter 2</span>');
   // A newer Weir can have more outcomes.
   expect(html).toContain('<span title="later">, later 3</span>');
   expect(html).toContain('excluded_ip 12,345');

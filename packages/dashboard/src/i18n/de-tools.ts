@@ -73,7 +73,7 @@ export const DE_TOOLS: Readonly<Record<keyof typeof EN_TOOLS, Entry>> = {
   'outcome.identify': 'Identifiziert',
   'outcome.duplicate': 'Duplikat',
   'outcome.dropped': 'Verworfen',
-  'outcome.dead': 'Dead Letters',
+  'outcome.dead': 'Dead Letter',
   'outcome.erased': 'Gelöscht',
   'outcome.expired': 'Abgelaufen',
   'step.event': 'Ereignis',

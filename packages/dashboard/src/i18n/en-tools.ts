@@ -67,7 +67,7 @@ export const EN_TOOLS = {
   'outcome.identify': 'Identified',
   'outcome.duplicate': 'Duplicate',
   'outcome.dropped': 'Dropped',
-  'outcome.dead': 'Dead letters',
+  'outcome.dead': 'Dead letter',
   'outcome.erased': 'Erased',
   'outcome.expired': 'Expired',
   'step.event': 'Event',

@@ -76,7 +76,8 @@ export function RealtimePage({ isAdmin }: { readonly isAdmin: boolean }) {
                             {valueText(texts, dimension, row.value)}
                           </span>
                           <b>
-                            {number(row.visitors)} <span className="visually-hidden">{t('metric.visitors')}</span>
+                            <span aria-hidden="true">{number(row.visitors)}</span>
+                            <span className="visually-hidden">{t('funnel.visitors', { count: row.visitors })}</span>
                           </b>
                         </li>
                       ))}
