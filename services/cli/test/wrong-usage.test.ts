@@ -37,6 +37,13 @@ test.each([
   });
 });
 
+test('a new site needs a domain', async () => {
+  expect(await cli(['site', 'add', ''], { env })).toMatchObject({
+    exitCode: 2,
+    err: 'weir: the domain is empty: check the variable that it comes from\n',
+  });
+});
+
 test('an export needs a name for its file, and is not shown on a terminal if it is binary', async () => {
   const exportTo = (...args: readonly string[]) => ['export', 'events', '--site', 'shop', ...args];
   const stdout = Object.assign(new Writable(), { isTTY: true });

@@ -68,13 +68,11 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
           await pauseUnlessAborted(POLL_EVERY_MS, interrupted);
           if (interrupted.aborted) throw stopped();
           // Weir may be restarting. The backup is then lost, and the call returns null, or a later backup.
-          const current = await patientCall(
-            () => admin.call<BackupView | null>('GET', '/backups/current'),
-            io.clock,
-            (reason) => say(`waiting: ${reason}`),
+          const current = await patientCall(() => admin.call<BackupView | null>('GET', '/backups/current'), {
+            clock: io.clock,
+            onWait: (reason) => say(`waiting: ${reason}`),
             interrupted,
-          ).catch((error: unknown) => {
-            throw interrupted.aborted ? stopped() : error;
+            stopped,
           });
           if (current === null) {
             throw new CliError('Weir restarted, so the backup was not completed: start it again', EXIT.failed);

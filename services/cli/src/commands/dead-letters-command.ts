@@ -145,7 +145,8 @@ async function redrive(context: CommandContext, ids: readonly string[], options:
   let progress: ReturnType<typeof createProgress> | undefined;
   const ask = async (body: object): Promise<RedriveView> => {
     const call = () => admin.call<RedriveView>('POST', '/dead-letters/redrive', { ...body, dry_run: dryRun });
-    const answer = await patientCall(call, io.clock, (reason) => io.stderr.write(`weir: ${reason}\n`), interrupted);
+    const onWait = (reason: string): unknown => io.stderr.write(`weir: ${reason}\n`);
+    const answer = await patientCall(call, { clock: io.clock, onWait, interrupted });
     progress ??= createProgress(io, 'dead letters', ids.length === 0 ? answer.total : ids.length, 0);
     results.push(...answer.results);
     progress.update(results.length);

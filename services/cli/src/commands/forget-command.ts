@@ -137,13 +137,11 @@ async function follow(io: CliIo, admin: AdminClient, erasureId: string): Promise
   const stopped = (): CliError =>
     new CliError(`interrupted; Weir goes on: weir forget --receipt ${erasureId} shows the rest`, EXIT.interrupted);
   for (;;) {
-    const view = await patientCall(
-      () => admin.call<ErasureView>('GET', path),
-      io.clock,
-      (reason) => say(`waiting: ${reason}`),
+    const view = await patientCall(() => admin.call<ErasureView>('GET', path), {
+      clock: io.clock,
+      onWait: (reason) => say(`waiting: ${reason}`),
       interrupted,
-    ).catch((error: unknown) => {
-      throw interrupted.aborted ? stopped() : error;
+      stopped,
     });
     if (view.phase === 'done') return view;
     say(`${view.phase}${view.problem === null ? '' : `: ${view.problem}`}`);

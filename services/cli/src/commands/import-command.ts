@@ -6,6 +6,7 @@ import { IMPORT_FORMATS, type ImportFormat, type ImportSummary, importFile } fro
 import { openLogFile } from '../import/open-log-file.ts';
 import { spoolToFile } from '../import/spool-to-file.ts';
 import { fields, print } from '../output.ts';
+import { showWaiting } from '../progress-bar.ts';
 
 interface ImportOptions {
   readonly json?: boolean;
@@ -61,7 +62,10 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
       const admin = client();
       // `interruption` is called before the pipe is read. Otherwise Ctrl-C would end the process and leave the temporary copy on the disk.
       const interrupted = io.interruption();
-      const log = file === '-' ? await spoolToFile(io.stdin, interrupted) : await openLogFile(file);
+      const log =
+        file === '-'
+          ? await showWaiting(io, 'reading standard input', spoolToFile(io.stdin, interrupted))
+          : await openLogFile(file);
       try {
         print(io, json, await importFile(io, admin, { log, siteId: site, format, interrupted }), humanSummary);
       } finally {

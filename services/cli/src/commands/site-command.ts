@@ -68,6 +68,8 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .option('--keep-profiles <time>', 'the same for users, since they were last seen', readKeep)
     .option('--keep-rollups <time>', 'the same for sessions; not shorter than events', readKeep)
     .action(async (domain: string, options: SiteOptions) => {
+      // The domain is also the name, so Weir would otherwise complain about the name.
+      if (domain === '') throw new CliError('the domain is empty: check the variable that it comes from', EXIT.usage);
       const { id, name = domain } = options;
       const body = { ...changeOf(options), name, domain, ...(id !== undefined && { site_id: id }) };
       print(io, options.json, await client().call<SiteView>('POST', '/sites', body), show);

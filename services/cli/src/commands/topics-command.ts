@@ -134,7 +134,7 @@ async function tail({ io, client }: CommandContext, topic: string, options: Tail
     const { cursor } = page;
     const next = () => ask(Math.min(max - printed, PAGE_RECORDS_MAX), { after: cursor });
     // The call is retried, because Weir may be restarting. Reading from the same cursor again is safe.
-    page = await patientCall(next, io.clock, note, new AbortController().signal);
+    page = await patientCall(next, { clock: io.clock, onWait: note, interrupted: new AbortController().signal });
   }
   if (printed === 0) note(emptyNote(page.scanned, options));
   else if (!page.at_end && options.limit === undefined)

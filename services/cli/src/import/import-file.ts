@@ -69,15 +69,15 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   }
   throwIfInterrupted(interrupted);
   const lines = format === 'weir' ? dumpRows(scan) : scan.lines;
-  const sayWaiting = (reason: string) => io.stderr.write(`waiting: ${reason}\n`);
+  const onWait = (reason: string): unknown => io.stderr.write(`waiting: ${reason}\n`);
+  const patience = { clock: io.clock, onWait, interrupted };
   const start = () =>
     client.call<LedgerView & { lease: string | null }>('POST', sitePath(siteId, 'imports'), { file_digest: digest });
   // The call is retried for two reasons. If an import of this file was killed, its lease (the sole right to import this file) expires only after
   // 10 s. And while the processes of Weir elect the one that accepts imports, Weir can refuse the call after 20 s.
-  const ledger = await patientCall(start, io.clock, sayWaiting, interrupted).catch((error: unknown) => {
-    throw interrupted.aborted
-      ? new CliError('interrupted before a line was sent: run the same command again', EXIT.interrupted)
-      : error;
+  const ledger = await patientCall(start, {
+    ...patience,
+    stopped: () => new CliError('interrupted before a line was sent: run the same command again', EXIT.interrupted),
   });
   const importPath = (step: string) => sitePath(siteId, 'imports', digest, step);
   const counts = newLineCounts();
@@ -100,7 +100,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
           );
     const send = createSendChunk(
       (chunk) => client.call<LedgerView>('POST', importPath('chunks'), { lease: ledger.lease, ...chunk }),
-      (call) => patientCall(call, io.clock, progress.say, interrupted),
+      (call) => patientCall(call, { ...patience, onWait: progress.say }),
     );
     // A failed release must not replace the result or the error of the import. The lease then expires by itself.
     const release = () =>
@@ -123,12 +123,8 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
   const finish = { lease: ledger.lease ?? 'none', lines };
   const { queryable } = await patientCall(
     () => client.call<{ queryable: boolean }>('POST', importPath('finish'), finish),
-    io.clock,
-    sayWaiting,
-    interrupted,
-  ).catch((error: unknown) => {
-    throw interrupted.aborted ? stopped(` after line ${after.lines_done}`) : error;
-  });
+    { ...patience, stopped: () => stopped(` after line ${after.lines_done}`) },
+  );
   const appended = after.hits_appended - ledger.hits_appended;
   return {
     site_id: siteId,
