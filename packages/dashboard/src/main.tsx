@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { abortCalls } from './api/call-admin.ts';
 import { createQueryClient } from './api/use-admin.ts';
 import { App } from './app/app.tsx';
+import { focusContentIfLost } from './app/location.ts';
 import { applyTheme } from './app/preferences.ts';
 import { TextProvider } from './i18n/text-context.tsx';
 import './styles/base.css';
@@ -15,6 +16,7 @@ import './styles/people.css';
 
 applyTheme();
 addEventListener('beforeunload', abortCalls);
+addEventListener('popstate', focusContentIfLost);
 addEventListener(
   'keydown',
   (event) => {

@@ -71,7 +71,11 @@ export function navigate(
   for (const listener of listeners) listener();
   if (here) return;
   scrollTo(0, 0);
-  // The control that has opened the page can be gone with the former page. A reader with a keyboard then continues at the start of the content.
+  focusContentIfLost();
+}
+
+/** The control that has opened a page can be gone with the former page. A reader with a keyboard then continues at the start of the content. */
+export function focusContentIfLost(): void {
   requestAnimationFrame(() => {
     if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
   });

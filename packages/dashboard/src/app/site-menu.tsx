@@ -2,6 +2,7 @@ import * as Ariakit from '@ariakit/react';
 import { useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Problem } from '../ui/states.tsx';
 import { navigate, pathTo } from './location.ts';
 import type { Session } from './session.ts';
 import { useSites } from './site-context.tsx';
@@ -18,7 +19,7 @@ interface Props {
 /** Chooses another site and stays on the same kind of page. */
 export function SiteMenu({ session, siteId, page }: Props) {
   const { t } = useTexts();
-  const { sites, isLoaded } = useSites(session);
+  const { sites, isLoaded, error, retry } = useSites(session);
   const [search, setSearch] = useState('');
   const current = sites.find((site) => site.site_id === siteId);
   const word = search.trim().toLowerCase();
@@ -29,7 +30,7 @@ export function SiteMenu({ session, siteId, page }: Props) {
         <Ariakit.MenuButton className="site-button">
           <span className="site-name">{current?.name ?? t('site.choose')}</span>
           <span className="site-domain">
-            {current?.domain ?? (isLoaded ? t('sites.count', { count: sites.length }) : '…')}
+            {current?.domain ?? (isLoaded ? t('sites.count', { count: sites.length }) : !error && '…')}
           </span>
           <Icon name="down" size={16} />
         </Ariakit.MenuButton>
@@ -50,6 +51,7 @@ export function SiteMenu({ session, siteId, page }: Props) {
                 </span>
               </Ariakit.ComboboxItem>
             ))}
+            {error && !isLoaded && <Problem error={error} onRetry={retry} />}
             {isLoaded && found.length === 0 && <p className="menu-note">{t('nothing')}</p>}
           </Ariakit.ComboboxList>
         </Ariakit.Menu>

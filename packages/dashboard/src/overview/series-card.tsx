@@ -77,12 +77,20 @@ export function SeriesCard({ data, state, isOld }: Props) {
       <table className="visually-hidden">
         <caption>{t(metricLabel(metric))}</caption>
         <tbody>
-          {data.buckets.map((bucket) => (
-            <tr key={bucket.start}>
-              <th scope="row">{texts.time(bucket.start, timezone, detail)}</th>
-              <td>{formatMetric(texts, metric, bucket[metric])}</td>
-            </tr>
-          ))}
+          {data.buckets.map((bucket, index) => {
+            const before = data.comparison?.buckets[index];
+            return (
+              <tr key={bucket.start}>
+                <th scope="row">{texts.time(bucket.start, timezone, detail)}</th>
+                <td>{formatMetric(texts, metric, bucket[metric])}</td>
+                {before && (
+                  <td>
+                    {texts.time(before.start, timezone, detail)}: {formatMetric(texts, metric, before[metric])}
+                  </td>
+                )}
+              </tr>
+            );
+          })}
         </tbody>
       </table>
       {edited !== undefined && (

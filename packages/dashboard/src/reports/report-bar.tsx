@@ -139,7 +139,7 @@ export function ReportBar({
           )}
         </ul>
       )}
-      {isHelp && <ShortcutsDialog onClose={() => setHelp(false)} />}
+      {isHelp && <ShortcutsDialog canCompare={canCompare} onClose={() => setHelp(false)} />}
       {isFiltering && <FilterDialog state={state} onClose={() => setFiltering(false)} />}
     </div>
   );
