@@ -8,6 +8,7 @@ import { reportSingleNetworkSites } from './admission/proxy-misconfiguration-met
 import { createAppendBatcher } from './append/append-batcher.ts';
 import type { GatewayDeps, IngestDeps, OperationsDeps, RouteDeps } from './gateway-deps.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
+import { createReplies, type Replies } from './http/gateway-reply.ts';
 import { mountRoutes } from './http/mount-routes.ts';
 import { BODY_BYTES_MAX, createReadBody } from './http/read-request-body.ts';
 import type { Handle, OperationsRoute, Route } from './http/route.ts';
@@ -155,4 +156,22 @@ function createIngest<Deps extends IngestDeps>(deps: Deps, routes: readonly Rout
 export function createOperations(deps: OperationsDeps): Gateway {
   const metrics = createGatewayMetrics(deps.metrics, () => 0);
   return { ...mountRoutes(OPERATIONS_ROUTES, deps, metrics), drain: async () => undefined };
+}
+
+/**
+ * Creates the application of a process that waits for the event log. Requests with records, and requests with a path of another role, get 503.
+ * Preflights of browsers, other methods and malformed requests get the same answers as from a gateway.
+ */
+export function createWaitingGateway(deps: OperationsDeps, collectPaths: readonly string[]): Gateway {
+  const metrics = createGatewayMetrics(deps.metrics, () => 0);
+  const routes = gatewayRoutes(collectPaths).map((route) =>
+    'rateLimit' in route ? { ...route, handler: unavailable } : route,
+  );
+  const others = Router();
+  others.use(unavailable(deps, createReplies('other', () => undefined)));
+  return { ...mountRoutes(routes, { ...deps, routers: [others] }, metrics), drain: async () => undefined };
+}
+
+function unavailable(_deps: unknown, replies: Replies): Handle {
+  return (_request, response) => replies.unavailable(response);
 }
