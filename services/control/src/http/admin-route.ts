@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isDependencyError } from '@weir/domain/errors';
 import { isJsonObject } from '@weir/domain/json/json';
+import { isDeeper } from '@weir/domain/json/nesting';
 import type { Site } from '@weir/domain/registry/site';
 import { SUPPORTED_ENCODINGS, UNSUPPORTED_ENCODING } from '@weir/runtime/http/content-encodings';
 import type { Schema } from '@weir/runtime/http/openapi';
@@ -12,7 +13,6 @@ import type { Answered } from '../reports/report-queue.ts';
 import { type Caller, isAllowed, type Role } from '../sign-in/caller.ts';
 import { notFound, type Reply, replyOfError, sendError, sendReply } from './admin-reply.ts';
 import { type Checked, compileBody } from './compile-body.ts';
-import { isDeeper } from './nesting.ts';
 import { newTiming, type RequestContext, serverTimingText, signalOf } from './request-context.ts';
 import { type StreamReply, sendStream } from './send-stream.ts';
 

@@ -1,7 +1,7 @@
+import { isDeeper } from '@weir/domain/json/nesting';
 import type { AdminDeps } from '../control-deps.ts';
 import { invalid, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest } from '../http/admin-route.ts';
-import { isDeeper } from '../http/nesting.ts';
 
 interface SqlQuery {
   readonly query: string;

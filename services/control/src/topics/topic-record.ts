@@ -1,7 +1,7 @@
+import { isDeeper } from '@weir/domain/json/nesting';
 import type { StoredRecord } from '@weir/ports/event-log';
 import { RecordError } from '@weir/records';
 import { formatTime } from '../format-time.ts';
-import { isDeeper } from '../http/nesting.ts';
 import type { LogTopic } from './shown-topics.ts';
 
 export interface TopicRecord {

@@ -78,6 +78,33 @@ test('step_failed: a step that throws makes a dead letter that can be redriven, 
   });
 });
 
+test.each([60, 5_000, 30_000])(
+  'step_failed: a record with %d levels in a field that Weir ignores makes a dead letter too, without any address',
+  (levels) => {
+    const broken = createEnrichment({
+      registry: harness.registry,
+      geo: {
+        version: 'broken',
+        generation: 0,
+        lookup(ip) {
+          throw new TypeError(`no place for ${ip}`);
+        },
+      },
+      logId: 'log',
+    });
+    const ignored = `${'['.repeat(levels)}1${']'.repeat(levels)}`;
+    const text = Buffer.from(rawBytes({ kind: 'event', ip: IP, body: { name: 'e', ignored: 'here' } })).toString();
+    const value = Buffer.from(text.replace('"here"', ignored));
+    const record = broken.decode({ offset: 7, value, appendedAt: NOW }, 0);
+    const state = createBatchOverlay(broken.prepare(record, new Map()), []);
+    const row = Buffer.from(broken.enrich(record, { state, firstSeen: undefined }).row).toString();
+    const line = parseLine(row);
+    expect(line).toMatchObject({ outcome: 'dead', reason: 'step_failed', site_id: SITE, raw_offset: 7 });
+    expect(row).not.toContain(IP);
+    expect(JSON.parse(line.detail as string).payload).toContain(ignored);
+  },
+);
+
 test('step_failed: a step that throws in its first phase also makes a dead letter', async () => {
   const { registry } = harness;
   const geo = await openGeo({});
