@@ -208,10 +208,18 @@ describe('operations.md: COLLECT_PATHS, "further paths that serve /api/collect"'
     '/readyz/',
     '/weir.js/',
     '/metrics',
+    '/metrics//',
+    '/',
+    '//',
     '/api/collect/',
     '/demo/x',
   ])('%s is refused, because Weir uses this path itself', (path) => {
     expect(problemsOf({ COLLECT_PATHS: path })).toEqual([expect.stringContaining(path)]);
+  });
+
+  test('a path that is named twice, with or without slashes at its end, is one path', () => {
+    const { collectPaths } = loadConfig({ COLLECT_PATHS: '/t/hit, /t/hit/, /t/hit, /u//' });
+    expect(collectPaths).toEqual(['/t/hit', '/u']);
   });
 
   test.each(['/t/hit', '/weir', '/weir.json', '/demonstration', '/api/v1/event'])('%s is accepted', (path) => {

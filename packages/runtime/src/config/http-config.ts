@@ -35,16 +35,19 @@ function readHost(reader: EnvReader): string {
   return host;
 }
 
+/** Returns each path once and without slashes at its end, because the routes ignore such slashes. */
 function readCollectPaths(reader: EnvReader): readonly string[] {
-  const paths = reader.list('COLLECT_PATHS');
-  for (const path of paths) {
+  const paths = new Set<string>();
+  for (const sent of reader.list('COLLECT_PATHS')) {
+    const path = sent.replace(/\/+$/, '');
     if (!/^\/[A-Za-z0-9/_.~-]{1,200}$/.test(path) || TAKEN_PATHS.test(path)) {
       reader.problem(
-        `COLLECT_PATHS must contain absolute paths that Weir does not use itself, such as /t/hit, not "${path}"`,
+        `COLLECT_PATHS must contain absolute paths that Weir does not use itself, such as /t/hit, not "${sent}"`,
       );
     }
+    paths.add(path);
   }
-  return paths;
+  return [...paths];
 }
 
 function readTrustedProxies(reader: EnvReader): readonly string[] | number {
