@@ -86,7 +86,7 @@ export async function readReportRequest(
   const comparison = compare.value;
   const withVisits = needsVisits(numbers?.metrics ?? METRIC_NAMES);
   const scopeOf = async (period: Period): Promise<Scope> => {
-    const scope = { siteId: site.siteId, period, ...rows, withVisits };
+    const scope = { siteId: site.siteId, period, ...rows, withVisits, isShown: withExplanation };
     const visits =
       numbers === undefined
         ? await visitSourceOf(scope, deps.analytics)

@@ -18,6 +18,11 @@ export interface AskedScope {
   /** False: the report does not count visits. It can still filter and group by dimensions of visits. Default: true. */
   readonly withVisits?: boolean;
   readonly filters: readonly Filter[];
+  /**
+   * True: the answer shows the statements with their parameters (`explain=1`). The statements then find the moved sessions (docs/glossary.md)
+   * themselves. Otherwise the parameters would contain session IDs, which a viewer must not see. Default: false.
+   */
+  readonly isShown?: boolean;
 }
 
 export interface Scope extends AskedScope {

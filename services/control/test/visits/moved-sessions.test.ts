@@ -4,6 +4,10 @@ import {
   type RowFields,
   useClickhouse,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
+import { breakdownReport } from '../../src/reports/breakdown-report.ts';
+import { dimensionOf } from '../../src/reports/dimensions.ts';
+import { METRIC_NAMES } from '../../src/reports/report-metrics.ts';
+import { type ReportRequest, readReportRequest } from '../../src/reports/report-request.ts';
 import type { AskedScope } from '../../src/reports/report-sql.ts';
 import { FIND_MOVED } from '../../src/reports/visits/visit-rows.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
@@ -65,4 +69,33 @@ test(`visitSourceOf finds the same moved sessions as FIND_MOVED and the view ses
   );
   expect(found).toEqual([['', ''], ...view.map(({ fragment_id, session_id }) => [fragment_id, session_id])].sort());
   expect(found.length).toBeGreaterThan(20);
+}, 60_000);
+
+test('the statements that explain=1 shows contain no session IDs, and return the numbers of the report', async () => {
+  const { analytics } = opened;
+  const deps = { analytics, clock: () => T0 + HOURS * HOUR_MS };
+  const site = { siteId: SITE, name: SITE, domain: 'example.com', timezone: 'UTC', limits: {}, createdAt: 0 };
+  const by = dimensionOf('source');
+  if (by === undefined) throw new Error('there is no dimension of sources');
+  const report = async (explain: '0' | '1') => {
+    const query = { from: '2026-10-20', to: '2026-10-22', explain, filters: [], steps: [] };
+    const read = await readReportRequest(site, query, deps, { by });
+    const { value } = read as { readonly value: ReportRequest };
+    const order = { metric: 'visitors', direction: 'desc' } as const;
+    const asked = { by, order, metrics: METRIC_NAMES, limit: 100, page: 1 };
+    return { request: value, answer: (await breakdownReport(value, asked, deps)) as Readonly<Record<string, unknown>> };
+  };
+  const usual = await report('0');
+  expect(JSON.stringify(usual.request)).toMatch(/s_[0-9a-f]{32}/);
+  const { explain, ...shown } = (await report('1')).answer;
+  expect(shown).toEqual(usual.answer);
+  expect(JSON.stringify(explain)).not.toMatch(/s_[0-9a-f]{32}/);
+  const { statements } = explain as {
+    readonly statements: readonly { readonly sql: string; readonly params: object }[];
+  };
+  const [first] = statements;
+  const { rows } = await analytics.userQuery(first?.sql ?? '', { ...first?.params });
+  expect(rows.map(({ visits }) => visits)).toEqual(
+    (usual.answer.rows as readonly { readonly visits: number }[]).map(({ visits }) => visits),
+  );
 }, 60_000);

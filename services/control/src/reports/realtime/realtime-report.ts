@@ -35,7 +35,8 @@ export async function realtimeReport(
 ): Promise<object> {
   const toMs = deps.clock();
   const fromMs = toMs - PERIOD_MS;
-  const asked: AskedScope = { siteId: site.siteId, period: { zone: zoneOf(site), fromMs, toMs }, ...rowsOf };
+  const period = { zone: zoneOf(site), fromMs, toMs };
+  const asked: AskedScope = { siteId: site.siteId, period, ...rowsOf, isShown: withExplanation };
   const scope = { ...asked, visits: await visitSourceOf(asked, deps.analytics) };
   const statement = realtimeStatement(scope, limit);
   const { rows } = await deps.analytics.userQuery(statement.sql, statement.params);

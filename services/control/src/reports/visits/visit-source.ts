@@ -160,14 +160,14 @@ export async function askWithSource<T>(
   return likely.value;
 }
 
-/** The moved sessions near the period. Undefined if there are too many. */
+/** The moved sessions near the period. Undefined if there are too many, or if the answer shows its statements: the statements then find them. */
 async function movedNear(
   scope: AskedScope,
   movedHours: number,
   skipped: SkippedSpan | undefined,
   analytics: Pick<ReportTables, 'userQuery'>,
 ): Promise<NearVisits['moved']> {
-  if (movedHours > MOVED_MAX) return undefined;
+  if (movedHours > MOVED_MAX || scope.isShown === true) return undefined;
   const { rows } = await analytics.userQuery(
     `SELECT made_for, fragment_id, toUnixTimestamp64Milli(began) AS began_ms, toUnixTimestamp64Milli(ended) AS ended_ms
 FROM (${movedFragments(skipped !== undefined)})
