@@ -128,6 +128,15 @@ describe('a session', () => {
     const answer = await browse('GET', '/sites', cookie, { ...OWN_PAGE, authorization: 'Bearer wrong' });
     expect(answer.status).toBe(401);
   });
+
+  test('stays valid if the browser also sends a password for a proxy before Weir', async () => {
+    const cookie = await cookieOf(ADMIN_TOKEN);
+    const password = { authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}` };
+    expect((await browse('GET', '/sites', cookie, { ...OWN_PAGE, ...password })).status).toBe(200);
+    const foreign = { origin: 'https://evil.example', ...password };
+    expect((await browse('GET', '/sites', cookie, foreign)).status).toBe(403);
+    expect((await browse('GET', '/sites', '', { ...OWN_PAGE, ...password })).status).toBe(401);
+  });
 });
 
 describe('a page of another origin', () => {

@@ -32,6 +32,7 @@ export interface Refusal {
 
 /** Authenticates callers by tokens or by sessions of browsers (docs/decisions/0032-sessions-are-signed-texts.md). */
 export interface SignIn {
+  /** If the request has a token in the header `Authorization`, this token decides, and not the session of a cookie. */
   callerOf(request: IncomingMessage): Caller | Refusal;
   /** Returns the caller to whom a token belongs. Undefined if the token is not valid. */
   callerOfToken(token: string): Caller | undefined;
@@ -58,6 +59,11 @@ interface SignInDeps {
   readonly runExclusive: RunExclusive;
 }
 
+/**
+ * Only a header with this scheme has a token for Weir. If a proxy before Weir asks for a password (HTTP Basic), browsers send this password with every
+ * request, and many proxies forward it. It must not replace the session.
+ */
+const IS_BEARER = /^bearer(?:\s|$)/i;
 const NO_CALLER: Refusal = { status: 401, message: 'missing or invalid admin token' };
 const OTHER_ORIGIN: Refusal = { status: 403, message: 'the request comes from a page of another origin' };
 
@@ -91,7 +97,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     callerOfToken,
     callerOf(request) {
       const { authorization } = request.headers;
-      const cookie = authorization === undefined ? readSessionCookie(request) : undefined;
+      const cookie = IS_BEARER.test(authorization ?? '') ? undefined : readSessionCookie(request);
       const token = bearerToken(authorization);
       const caller = cookie === undefined ? token && callerOfToken(token) : callerOfSession(cookie);
       if (caller === undefined || caller === '') return NO_CALLER;
