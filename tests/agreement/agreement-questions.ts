@@ -37,6 +37,8 @@ export function agreementQuestions(model: Model, seed: number, count: number): r
         ...one.question,
         dimension,
         interval: isHourly ? 'day' : interval,
+        // `AgreementQuestion.timezone` is the time zone of the report.
+        timezone: undefined,
         compare: dimension !== '' || period === 'all' ? undefined : compare,
         explain: true,
         order: `${one.metric}:desc`,

@@ -43,7 +43,7 @@ export function numbersOf({ hits, visits }: Pick<Selected, 'hits' | 'visits'>): 
 }
 
 function expectedStats(model: Model, question: Question, now: number): object {
-  const { zone } = model.history;
+  const { timezone: zone = model.history.zone } = question;
   const period = periodOf(question, zone, now, model.rows);
   const of = ({ from, to }: Period) => {
     const selected = select(model, question, { from, to });
@@ -80,8 +80,7 @@ export function changeOf(now: Numbers, before: Numbers): object {
 }
 
 function expectedBreakdown(model: Model, question: Question, now: number): object {
-  const { zone } = model.history;
-  const { dimension, order, metrics, limit, page } = question;
+  const { dimension, order, metrics, limit, page, timezone: zone = model.history.zone } = question;
   const period = periodOf(question, zone, now, model.rows);
   const numbersIn = (within: Period): ReadonlyMap<string, Numbers> => {
     const selected = select(model, question, within);

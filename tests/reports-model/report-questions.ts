@@ -25,6 +25,8 @@ export interface ScopeQuestion {
 /** A request to `stats`, or, if `dimension` is not empty, to `breakdown`. */
 export interface Question extends ScopeQuestion {
   readonly interval: Interval;
+  /** Undefined: the time zone of the site. */
+  readonly timezone: string | undefined;
   readonly compare: 'previous_period' | 'previous_year' | undefined;
   readonly dimension: string;
   readonly order: string;
@@ -116,6 +118,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
     .record({
       period,
       interval: fc.constantFrom<Interval>('hour', 'day', 'week', 'month'),
+      timezone: fc.constantFrom(undefined, undefined, undefined, ...OTHER_ZONES),
       compare: fc.constantFrom(undefined, undefined, 'previous_period', 'previous_year'),
       bots: fc.constantFrom('exclude', 'exclude', 'include'),
       explain: fc.constantFrom(true, false, false, false),
@@ -252,8 +255,8 @@ export function addTo(query: URLSearchParams, added: Parameters): void {
 
 /** The path of a question in the admin API, after the part with the site, for example `/stats?period=7d`. */
 export function pathOf(question: Question): string {
-  const { interval, compare, dimension, order, metrics, limit, page } = question;
-  const query = scopeQuery(question, { compare });
+  const { interval, timezone, compare, dimension, order, metrics, limit, page } = question;
+  const query = scopeQuery(question, { timezone, compare });
   if (dimension === '') {
     addTo(query, { interval });
     return `/stats?${query}`;

@@ -93,6 +93,9 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ['Europe/Berlin', ['2026-03-29', '2026-10-25']],
   ['Australia/Lord_Howe', ['2026-04-05', '2026-10-04']],
   ['America/Santiago', ['2026-09-06', '2026-04-04']],
+  // In Havana, the clock skips the first hour of a day, and repeats the first hour of another day.
+  ['America/Havana', ['2026-03-08', '2026-11-01']],
+  ['Pacific/Chatham', ['2026-04-05', '2026-09-27']],
   ['Asia/Kathmandu', ['2026-01-01']],
   ['UTC', ['2026-01-01', '2026-06-15']],
 ];
