@@ -58,6 +58,16 @@ describe('docs/stats.md: period', () => {
   });
 });
 
+test.each([
+  [{ from: '2026-03-31' }, 'to is required when from is after today'],
+  [{ from: '2026-03-31T00:00:00+02:00' }, 'to is required when from is after today'],
+  [{ from: '2026-03-31', to: '2026-03-30' }, 'to must be later than from'],
+  [{ to: '2026-03-30' }, 'from is required when to is sent'],
+  [{ period: '7d', to: '2026-03-30' }, 'period must not be sent together with from or to'],
+])('%j is refused: %s', async (query, problem) => {
+  expect(await readPeriod(query, 'Europe/Berlin', NOW, noRows)).toEqual({ problem });
+});
+
 describe('docs/stats.md: compare', () => {
   test.each([
     [

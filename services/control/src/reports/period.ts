@@ -88,7 +88,9 @@ function between(from: string, to: string | undefined, zone: string, nowMs: numb
   const today = localTime(nowMs, zone).toPlainDate();
   const toMs = momentOf(to ?? today.toString(), zone, 1);
   if (toMs === undefined) return { problem: `to ${TIME_RULE}` };
-  if (toMs <= fromMs) return { problem: 'to must be later than from' };
+  if (toMs <= fromMs) {
+    return { problem: to === undefined ? 'to is required when from is after today' : 'to must be later than from' };
+  }
   return { value: { zone, fromMs, toMs } };
 }
 
