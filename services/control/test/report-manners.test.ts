@@ -35,6 +35,33 @@ describe('limits of queries (docs/api.md, Admin API)', () => {
     expect(queries).toBe(queriesOfOne);
   });
 
+  test('the same report after a change of the site, its goals or its saved funnels is computed again', async () => {
+    const site = await weir.newSite();
+    const ask = async (path: string) => (await weir.call('GET', `/sites/${site}/${path}`)).body.data;
+    const valuesOf = ({ goals }: { readonly goals: readonly { readonly value: string }[] }) =>
+      goals.map(({ value }) => value);
+    expect(valuesOf(await ask('conversions'))).toEqual([]);
+    const goal = (await weir.call('POST', `/sites/${site}/goals`, { type: 'event', value: 'signup' })).body.data;
+    expect(valuesOf(await ask('conversions'))).toEqual(['signup']);
+    await weir.call('DELETE', `/sites/${site}/goals/${goal.goal_id}`);
+    expect(valuesOf(await ask('conversions'))).toEqual([]);
+
+    expect((await ask('stats?period=today')).timezone).toBe('UTC');
+    await weir.call('PATCH', `/sites/${site}`, { timezone: 'Asia/Tokyo' });
+    expect((await ask('stats?period=today')).timezone).toBe('Asia/Tokyo');
+
+    const steps = ['page:/', 'event:signup'];
+    const { funnel_id } = (await weir.call('POST', `/sites/${site}/funnels`, { name: 'F', steps })).body.data;
+    expect((await ask(`funnel?funnel=${funnel_id}`)).steps).toHaveLength(2);
+    await weir.call('DELETE', `/sites/${site}/funnels/${funnel_id}`);
+    expect((await weir.call('GET', `/sites/${site}/funnel?funnel=${funnel_id}`)).status).toBe(404);
+
+    const count = async () => (await weir.call('GET', '/stats?search=example.com')).body.data.sites.length;
+    const before = await count();
+    await weir.newSite();
+    expect(await count()).toBe(before + 1);
+  });
+
   test('a request can name the time zone of its days', async () => {
     const ask = (zone: string) =>
       weir.call('GET', `/sites/manners/stats?from=2026-11-10&to=2026-11-10&timezone=${zone}`);

@@ -125,7 +125,7 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
       } = await (route.isReport && !isDeeper(http.body ?? {}, SHARED_LEVELS_MAX)
         ? deps.reportQueue.ask(
             {
-              text: http.originalUrl + JSON.stringify(http.body ?? ''),
+              text: [http.originalUrl, registryText(deps, params.site_id), JSON.stringify(http.body ?? '')].join('\n'),
               siteId: params.site_id ?? '',
               signal,
               sharedMs: route.sharedMs,
@@ -145,6 +145,18 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
       sendReply(response, reply);
     }
   };
+}
+
+/**
+ * What a report reads from the registry. Requests share an answer only if these values are equal too. So the first request after a change, for
+ * example after a goal was added, gets an answer that knows the change.
+ */
+function registryText({ registry }: AdminDeps, siteId: string | undefined): string {
+  if (siteId === undefined) return String(registry.sites().length);
+  const site = registry.site(siteId);
+  const goals = registry.goals(siteId).map(({ goalId }) => goalId);
+  const funnels = registry.funnels(siteId).map(({ funnelId }) => funnelId);
+  return [site?.createdAt, site?.timezone, ...goals, ...funnels].join(' ');
 }
 
 /** Whether the connection was closed before the whole answer was sent. */
