@@ -1,6 +1,6 @@
 import { bucketStarts, defaultInterval, localText } from '@weir/control/reports/buckets';
 import { readFilters } from '@weir/control/reports/filter';
-import { comparedPeriod, type Period, type PeriodQuery, readPeriod } from '@weir/control/reports/period';
+import { comparedPeriod, momentOf, type Period, type PeriodQuery, readPeriod } from '@weir/control/reports/period';
 import { readQuery } from '@weir/control/reports/read-query';
 
 const NOW = Date.parse('2026-03-30T21:30:00Z');
@@ -56,6 +56,14 @@ describe('docs/stats.md: period', () => {
     const named = await period({ from: '2026-03-28T10:00[America/New_York]', to: '2026-03-29T10:00' });
     expect(shown(named)[0]).toBe('2026-03-28T15:00:00+01:00');
   });
+});
+
+test('a time with more than 128 chars is refused before it is parsed', () => {
+  // ISO 8601 has annotations, which Temporal ignores.
+  const annotated = (chars: number): string => `2026-03-29T10:00+02:00[Europe/Berlin][note=${'a'.repeat(chars)}]`;
+  expect(momentOf(annotated(10), 'UTC', 0)).toBe(Date.parse('2026-03-29T08:00Z'));
+  expect(momentOf(annotated(100), 'UTC', 0)).toBeUndefined();
+  expect(momentOf('T'.repeat(16_000), 'UTC', 0)).toBeUndefined();
 });
 
 test.each([

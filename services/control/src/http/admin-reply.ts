@@ -58,8 +58,20 @@ export function replyOfError(error: unknown): Reply | undefined {
 
 const MESSAGE_CHARS_MAX = 500;
 
+const VERSION = /^\(version [^)]*(?:\([^)]*\))?\)\s*$/;
+const VERSION_CHARS_MAX = 100;
+
+/**
+ * The regular expression gets only the end of the message: its time grows with the square of the length, and a message can quote a long query.
+ */
+function withoutVersion(message: string): string {
+  const at = message.lastIndexOf('(version ');
+  const isVersion = at >= 0 && message.length - at <= VERSION_CHARS_MAX && VERSION.test(message.slice(at));
+  return isVersion ? message.slice(0, at) : message;
+}
+
 /** Removes the server version from ClickHouse's messages. Cuts long ones, which can contain the whole query. */
 function shorten(message: string): string {
-  const text = message.replace(/\s*\(version [^)]*(?:\([^)]*\))?\)\s*$/, '').replace(/\s+/g, ' ');
+  const text = withoutVersion(message).replace(/\s+/g, ' ').trimEnd();
   return text.length <= MESSAGE_CHARS_MAX ? text : `${text.slice(0, MESSAGE_CHARS_MAX)}…`;
 }

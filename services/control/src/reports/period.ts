@@ -94,6 +94,8 @@ function between(from: string, to: string | undefined, zone: string, nowMs: numb
   return { value: { zone, fromMs, toMs } };
 }
 
+/** Longer texts are refused before they are parsed: `OFFSET` needs a time that grows with the square of the length. */
+const MOMENT_CHARS_MAX = 128;
 /** Matches an ISO 8601 time that ends with an offset, such as `Z`, `+02:00` or `-05`. `PlainDateTime` would silently ignore the offset. */
 const OFFSET = /[T ].*(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)$/i;
 
@@ -102,6 +104,7 @@ const OFFSET = /[T ].*(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)$/i;
  * if the text does not follow `TIME_RULE`.
  */
 export function momentOf(text: string, zone: string, daysAfter: 0 | 1): number | undefined {
+  if (text.length > MOMENT_CHARS_MAX) return undefined;
   try {
     const ms = DATE.test(text)
       ? startOf(Temporal.PlainDate.from(text).add({ days: daysAfter }), zone)
