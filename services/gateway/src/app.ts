@@ -168,7 +168,12 @@ export function createWaitingGateway(deps: OperationsDeps, collectPaths: readonl
     'rateLimit' in route ? { ...route, handler: unavailable } : route,
   );
   const others = Router();
-  others.use(unavailable(deps, createReplies('other', () => undefined)));
+  others.use(
+    unavailable(
+      deps,
+      createReplies('other', () => undefined),
+    ),
+  );
   return { ...mountRoutes(routes, { ...deps, routers: [others] }, metrics), drain: async () => undefined };
 }
 
