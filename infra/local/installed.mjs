@@ -15,12 +15,15 @@ export function run(command, args) {
   if (status !== 0) throw new Error(`${command} ended with ${status}`);
 }
 
+/** Another installation can run at the same time, for example the automatic updates of a new machine. */
+const LOCK_WAIT_S = 300;
+
 let listsAreFresh = false;
 
 export function aptInstall(packages) {
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   const apt = (...args) => {
-    const [command, ...rest] = [...sudo, 'apt-get', ...args];
+    const [command, ...rest] = [...sudo, 'apt-get', '-o', `DPkg::Lock::Timeout=${LOCK_WAIT_S}`, ...args];
     run(command, rest);
   };
   if (!listsAreFresh) apt('update', '-qq');

@@ -43,10 +43,10 @@ export function PeriodMenu({ state }: { readonly state: ReportState }) {
   ]);
   // The dates have no time. Noon in UTC, shown in UTC, is always on the date itself.
   const day = (date: string): string => time(`${date}T12:00:00Z`, 'UTC', 'week');
-  const days = from === to ? day(from) : `${day(from)} – ${day(to)}`;
+  const days = (): string => (from === to ? day(from) : `${day(from)} – ${day(to)}`);
   return (
     <>
-      <Menu icon="calendar" className="period" label={period ? t(periodLabel(period)) : days}>
+      <Menu icon="calendar" className="period" label={period ? t(periodLabel(period)) : days()}>
         {PERIODS.map((one) => (
           <MenuItem key={one} isChecked={period === one} hint={PERIOD_KEYS[one]} onSelect={() => selectPeriod(one)}>
             {t(periodLabel(one))}
