@@ -8,6 +8,8 @@ export interface ShownReport {
   readonly changes: Readonly<Record<string, string>>;
   /** The cells of the series, in the order of the buckets. */
   readonly series: readonly string[];
+  /** The cells of the comparison, in the order of the buckets. Empty if the report has no comparison. */
+  readonly earlier: readonly string[];
   readonly rows: readonly (readonly [value: string, number: string])[];
 }
 
@@ -104,7 +106,8 @@ function readShown(html: string): ShownReport {
   return {
     tiles: ofTile(/data-metric="\w+" title="([^"]*)"/),
     changes: ofTile(/<span class="change[^>]*>(.*?)<\/span><\/button>|<span class="change">(–)/s),
-    series: all(/<tr><th scope="row">[^<]*<\/th><td>([^<]*)<\/td><\/tr>/g).map(([cell = '']) => cell),
+    series: all(/<tr><th scope="row">[^<]*<\/th><td>([^<]*)<\/td>/g).map(([cell = '']) => cell),
+    earlier: all(/<\/td><td>[^<]*: ([^<]*)<\/td><\/tr>/g).map(([cell = '']) => cell),
     rows: all(/class="bar-row" title="([^"]*)".*?class="bar-number" title="([^"]*)"/gs) as ShownReport['rows'],
   };
 }

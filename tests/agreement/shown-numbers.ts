@@ -24,6 +24,9 @@ export function wantedStats({ totals, buckets, comparison }: ApiAnswer): Omit<Sh
     tiles: Object.fromEntries(tiles),
     changes: comparison === undefined ? {} : Object.fromEntries(changes),
     series: (buckets ?? []).map(({ visitors }) => shownText('visitors', visitors)),
+    earlier: (comparison?.buckets ?? [])
+      .slice(0, buckets?.length)
+      .map(({ visitors }) => shownText('visitors', visitors)),
   };
 }
 
