@@ -22,10 +22,10 @@ import { toProfileDetail, toUnlinkDetail } from '../identity/profile-detail.ts';
 import { createLanguages } from '../locale/language.ts';
 import { createTimezones } from '../locale/timezone.ts';
 import { createDropDuplicate } from '../steps/drop-duplicate.ts';
-import { createDropErased } from '../steps/drop-erased.ts';
+import { createDropErased, createIsErased } from '../steps/drop-erased.ts';
 import { createDropExcluded } from '../steps/drop-excluded.ts';
 import { dropUnverified } from '../steps/drop-unverified.ts';
-import { linkVisitor } from '../steps/link-visitor.ts';
+import { createLinkVisitor } from '../steps/link-visitor.ts';
 import { createOpenAddressStep } from '../steps/open-address.ts';
 import { createPutBot } from '../steps/put-bot.ts';
 import { createPutGeo } from '../steps/put-geo.ts';
@@ -57,6 +57,7 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
   const agents = createUserAgents();
   const rowBytes = createRowBytes();
   const dropDuplicate = createDropDuplicate(logId);
+  const isErased = createIsErased(registry);
 
   const steps: readonly Step[] = [
     createOpenAddressStep(),
@@ -68,10 +69,10 @@ export function createEnrichment(deps: EnrichmentDeps): Enrichment<DecodedRecord
     createPutGeo(createGeoColumns(geo)),
     createPutSource({ sources, pageUrl: createPageUrls(), referrer: createReferrers(sources) }),
     createPutVisitor(),
-    createDropErased(registry),
+    createDropErased(isErased),
     restoreDumped,
     createDropExcluded(registry),
-    linkVisitor,
+    createLinkVisitor(isErased),
     putSession,
   ];
 

@@ -5,14 +5,12 @@ import type { Registry } from '@weir/ports/registry';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
-/**
- * Gives records of erased persons and sites the outcome `erased`, if they were received before the erasure was requested. `prepare` decides this,
- * because idempotency keys are claimed after it, and an erased record must not claim its key.
- */
-export function createDropErased(registry: Registry): Step {
-  const erasures = createErasures((siteId) => registry.tombstones(siteId));
+/** Whether an erasure applies to the event, with the IDs that the event has now. */
+export type IsErased = (event: EnrichedEvent) => boolean;
 
-  function isErased(event: EnrichedEvent): boolean {
+export function createIsErased(registry: Pick<Registry, 'tombstones'>): IsErased {
+  const erasures = createErasures((siteId) => registry.tombstones(siteId));
+  return (event) => {
     const { siteId, dumped } = event;
     const erases = erasures(siteId);
     if (erases === undefined) return false;
@@ -20,8 +18,14 @@ export function createDropErased(registry: Registry): Step {
     const { receivedAt, timestamp, visitorId, userId } = event;
     const customerId = event.identity === undefined ? customerIdOf(event.properties) : '';
     return erases.record({ siteId, receivedAt, timestamp, visitorId, userId, customerId });
-  }
+  };
+}
 
+/**
+ * Gives records of erased persons and sites the outcome `erased`, if they were received before the erasure was requested. `prepare` decides this,
+ * because idempotency keys are claimed after it, and an erased record must not claim its key.
+ */
+export function createDropErased(isErased: IsErased): Step {
   return {
     name: 'drop-erased',
     prepare(event) {

@@ -1,3 +1,4 @@
+import { namedEntries } from '@weir/domain/erasure/tombstone';
 import { profileId } from '@weir/domain/people/profile-id';
 import { useOpened } from '@weir/testkit/use-opened';
 import { NOW, openEnrichHarness, pageview, type RawInput, SITE } from '../pipeline/enrich-harness.ts';
@@ -77,6 +78,23 @@ describe('link-visitor (docs/api.md, Linking)', () => {
     // The link is also removed from the state that is kept between batches.
     await harness.enrich(say('unlink', 've'));
     expect((await harness.enrich(event))[0]).toMatchObject({ outcome: 'row', visitor_id: '' });
+  });
+
+  test('an event that was received before the erasure of the visitor of its user is erased', async () => {
+    const entries = namedEntries('salt', SITE, ['vh'], []);
+    const tombstone = { siteId: SITE, erasureId: 'e', part: 0, at: NOW, salt: 'salt', whole: false, entries };
+    const event = (receivedAt: number) =>
+      ({ kind: 'event', receivedAt, body: { name: 'e', user_id: 'u5', properties: { a: 1 } } }) as const;
+    // The user is identified on the visitor again after the erasure, so the state has the link.
+    const identify = { kind: 'identify', receivedAt: NOW + 1, body: { visitor_id: 'vh', user_id: 'u5' } } as const;
+    await harness.registry.putTombstone(tombstone);
+    const lines = await harness.enrich(identify, event(NOW), event(NOW + 2));
+    const shown = lines.map((line) => [line.outcome, line.visitor_id, line.user_id, line.properties]);
+    expect(shown).toEqual([
+      ['identify', 'vh', 'u5', {}],
+      ['erased', '', '', {}],
+      ['row', 'vh', 'u5', { a: 1 }],
+    ]);
   });
 
   test('an unlink without a visitor or a user is a dead letter', async () => {
