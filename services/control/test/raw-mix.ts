@@ -34,7 +34,7 @@ export function createRawMix(weir: ReplayHarness) {
       const visit = { visitor_id: `v${i}`, session_id: `s${i}-${Math.floor(now / 3)}` };
       await weir.append(`v${i}`, 'collect', site, { ...page, ...visit }, head);
       const user = { user_id: `u${i % 5}`, visitor_id: `v${i}` };
-      if ((now + i) % 4 === 0) await weir.append(user.user_id, 'identify', site, { ...user, traits: { now } }, head);
+      if ((now + i) % 4 === 0) await weir.append(user.user_id, 'identify', site, { ...user, now }, head);
       if ((now + i) % 11 === 0) await weir.append(user.user_id, 'unlink', site, user);
       const line = { url, referrer, timestamp: weir.clock() - ((now * 7 + i * 13) % 50) * 2 * MINUTE_MS };
       await weir.append(`c${i}`, 'import', site, line, head);

@@ -62,6 +62,12 @@ export function createLineEraser(
   }
 }
 
+/** Returns the line with the outcome `erased` that replaces the line of an enriched record. */
+export function erasedLine(line: Uint8Array, columnsVersion: number): Uint8Array {
+  const fields = readLine(line, columnsVersion);
+  return bareLine(fields, 'erased', 'forgotten', Number(fields.get('received_at')));
+}
+
 const KEPT = new Set(['site_id', 'received_at', 'enrichment', 'log_id', 'raw_partition', 'raw_offset']);
 
 const EVENT_OUTCOMES = new Set(['row', 'duplicate', 'dropped', 'dead']);

@@ -1,3 +1,4 @@
+import { erasedLine } from '@weir/domain/erasure/erase-line';
 import { rawOffsetOf } from '@weir/domain/records/records-columns';
 import { TOPIC_ENRICHED, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
@@ -8,6 +9,7 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
 import { type RedrivenRows, readRedrivenRows } from '../dead-letters/redriven-rows.ts';
 import { createRowEraser, startedAt } from './erased-rows-of-log.ts';
+import { type IsErased, readErasedRows } from './raw/erased-rows.ts';
 import { createRawLog, isOfRun } from './raw/raw-log.ts';
 import { type HasNoSite, readRowsWithoutSite } from './raw/rows-without-site.ts';
 import type { ReplayGate } from './replay-gate.ts';
@@ -67,7 +69,8 @@ export async function startFiller(
   const isRaw = readsRaw(replay, state);
   const isOfSite = replay.request.siteId !== undefined;
   const hasNoSite = isRaw && isOfSite ? await readRowsWithoutSite(shadow, eventLog.logId, starts) : () => false;
-  const openWriter = () => startWriter(deps, replay, state, gate, { redriven, hasNoSite });
+  const isErased = isRaw ? await readErasedRows(shadow, eventLog.logId, starts) : () => false;
+  const openWriter = () => startWriter(deps, replay, state, gate, { redriven, hasNoSite, isErased });
   if (!isRaw) return openWriter();
   const enricher = await raw.startEnricher({
     eventLog: createRawLog({
@@ -100,7 +103,11 @@ function startWriter(
   replay: Replay,
   state: ReplayState,
   gate: ReplayGate,
-  { redriven, hasNoSite }: { readonly redriven: RedrivenRows; readonly hasNoSite: HasNoSite },
+  {
+    redriven,
+    hasNoSite,
+    isErased,
+  }: { readonly redriven: RedrivenRows; readonly hasNoSite: HasNoSite; readonly isErased: IsErased },
 ): Promise<RunningConsumer> {
   const { request } = replay;
   const { starts } = state;
@@ -130,7 +137,7 @@ function startWriter(
       // `redriven` has the site, which `takesRow` needs.
       const row = redriven.row(eventLog.logId, partition, read);
       if (hasNoSite(partition, row.rawOffset) || !takesRow(row, startOf(partition), request)) return undefined;
-      return erased(row);
+      return isErased(partition, row.rawOffset) ? erasedLine(row.line, row.version) : erased(row);
     },
     expectsMore: gate.expectsMore,
   });
