@@ -26,14 +26,30 @@ export async function eraseState(task: EraseState): Promise<void> {
       ids.map((id) => visitorSessionsKey(siteId, id)),
     ),
   );
-  await eachPage(task, 'user_id', (ids) =>
-    removeState(
-      task,
-      ids.map((id) => userLinkKey(siteId, id)),
-    ),
+  await eachPage(
+    task,
+    'user_id',
+    (ids) =>
+      removeState(
+        task,
+        ids.map((id) => userLinkKey(siteId, id)),
+      ),
+    `user_id NOT IN (${keptLinks(task)})`,
   );
   if (person.whole) await stateStore.removeSiteKeys(siteId);
   else await eachPage(task, 'idempotency_key', (keys) => stateStore.removeKeys(siteId, keys));
+}
+
+/**
+ * Selects the users of erased records whose link stays: their last identify is not erased. It names another visitor than the erased one, or the user
+ * was identified again after the request. "Last" means last in the log, as in the step `link-visitor` of the enricher. Imported identifies make no
+ * link.
+ */
+function keptLinks({ person, eventLog }: EraseState): string {
+  return `SELECT user_id FROM records
+    WHERE site_id = '${person.siteId}' AND outcome = 'identify' AND reason != 'unlink' AND source != 'import' AND visitor_id != ''
+      AND user_id IN (SELECT user_id FROM records WHERE ${person.records})
+    GROUP BY user_id HAVING NOT argMax(${person.records}, (log_id = '${eventLog.logId}', raw_offset))`;
 }
 
 /** Removes keys from the state of all partitions. The key alone does not show to which partition it belongs. */
@@ -49,10 +65,11 @@ async function eachPage(
   { analytics, person }: EraseState,
   column: string,
   handle: (ids: readonly string[]) => Promise<void>,
+  further = '1',
 ): Promise<void> {
   for (let after = ''; ; ) {
     const rows = await analytics.select<{ id: string }>(
-      `SELECT DISTINCT ${column} AS id FROM records WHERE ${person.records} AND id > {after:String} ORDER BY id LIMIT ${PAGE_ROWS}`,
+      `SELECT DISTINCT ${column} AS id FROM records WHERE ${person.records} AND ${further} AND id > {after:String} ORDER BY id LIMIT ${PAGE_ROWS}`,
       { after },
     );
     const ids = rows.map(({ id }) => id);
