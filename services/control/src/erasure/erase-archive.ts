@@ -10,6 +10,7 @@ import type { ObjectStore } from '@weir/ports/object-store';
 import type { ArchiveErasure, Erasure, Registry } from '@weir/ports/registry';
 import { type ChangeRecord, rewriteSegment } from '@weir/runtime/archive/rewrite-segment';
 import { parseSegmentName, type SegmentRange } from '@weir/runtime/archive/segment-name';
+import type { TopicRetention } from '../control-deps.ts';
 import { createStoredOutcomes, type StoredOutcomes } from './stored-outcomes.ts';
 
 export interface EraseArchive {
@@ -33,6 +34,16 @@ const EMPTY = new Uint8Array(0);
  */
 export function endedWithoutArchive(registry: Pick<Registry, 'erasures'>): readonly Erasure[] {
   return registry.erasures().filter(({ phase, archiveEnds: ends }) => phase === 'done' && ends === undefined);
+}
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Whether the topics can still have records from before this erasure, so that an archive that is set up now can get them. The limit is more than the
+ * retention: Kafka can keep records for a while after it, and the retention can have been longer before.
+ */
+export function canBeArchivedLater({ at }: Pick<Erasure, 'at'>, topics: TopicRetention, now: number): boolean {
+  return at >= now - 2 * Math.max(topics.rawRetentionMs, topics.enrichedRetentionMs) - WEEK_MS;
 }
 
 /**

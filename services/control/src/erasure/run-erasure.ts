@@ -234,7 +234,13 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const older = archive.after === '' ? ended.filter((one) => one.siteId === siteId && one.at <= at) : [];
     const { covers = older.map(({ erasureId }) => erasureId) } = archive;
     const late = ended.filter(({ erasureId }) => covers.includes(erasureId));
-    const parts = [own(), ...late].flatMap((erasure) => partsOf(erasure.erasureId));
+    // Old receipts are removed (`surplusReceipts` in request-erasure.ts), but not the tombstones. The archive can also have records of these erasures.
+    const known = new Set(registry.erasures().map((erasure) => erasure.erasureId));
+    const isLate = covers.length > 0 || own().finishedAt !== undefined;
+    const withoutReceipt = isLate
+      ? registry.tombstones(siteId).filter((part) => part.at <= at && !known.has(part.erasureId))
+      : [];
+    const parts = [...[own(), ...late].flatMap((erasure) => partsOf(erasure.erasureId)), ...withoutReceipt];
     const task = { store, analytics, parts, begun: { ...archive, covers }, clock, assertOwn, report };
     const { covers: _, ...progress } = await eraseArchive(task);
     const erased = { ...progress, parquet: await eraseParquet(task, parts) };

@@ -5,7 +5,7 @@ import type { ErasureMetrics } from '@weir/runtime/metrics/control-metrics';
 import { isFree, REPORT_EVERY_MS, Taken, WORKER_LOST_MS } from '../background/held-work.ts';
 import { failureOf, type RepeatedWork, repeatWork } from '../background/repeat-work.ts';
 import type { TopicRetention } from '../control-deps.ts';
-import { archiveEnds, endedWithoutArchive } from './erase-archive.ts';
+import { archiveEnds, canBeArchivedLater, endedWithoutArchive } from './erase-archive.ts';
 import { doWritersPause } from './request-erasure.ts';
 import { type ErasureDeps, runErasure, Waits } from './run-erasure.ts';
 
@@ -34,7 +34,6 @@ const RETRY_AFTER_MS = 2_000;
  * report during the pause, and its last report can be `REPORT_EVERY_MS` older than the failure. Five seconds are a reserve.
  */
 const RETRY_AFTER_MS_MAX = WORKER_LOST_MS - REPORT_EVERY_MS - 5_000;
-const WEEK_MS = 7 * 24 * 3_600_000;
 
 const isSearching = ({ phase }: Erasure): boolean => phase === 'waiting' || phase === 'resolving';
 
@@ -112,9 +111,7 @@ export function startErasures(deps: StartErasuresDeps): RepeatedWork {
     const { archive, eventLog, topics } = deps;
     const erasure = endedWithoutArchive(registry).at(-1);
     if (archive === undefined || erasure === undefined || !isFree(erasure.worker, deps)) return undefined;
-    // The limit is more than the retention: Kafka can keep records for a while after it, and the retention can have been longer before.
-    const keptMs = Math.max(topics.rawRetentionMs, topics.enrichedRetentionMs);
-    if (erasure.at < clock() - 2 * keptMs - WEEK_MS) return undefined;
+    if (!canBeArchivedLater(erasure, topics, clock())) return undefined;
     const reopened: Erasure = { ...erasure, phase: 'archive', archiveEnds: await archiveEnds(eventLog) };
     await registry.putErasure(reopened);
     logger.info(

@@ -99,6 +99,19 @@ test('an archive that begins after erasures does not keep the erased persons', a
   expect(finished_at).toBe(finishedAt);
 });
 
+test('an archive that begins after erasures does not keep persons whose receipts are gone', async () => {
+  const [gone, last] = [await forget('shop', { users: ['user-2'] }), await forget('shop', { users: ['user-3'] })];
+  await weir.registry.removeErasure(gone);
+  await archiveAll(20_000);
+  expect(await naming(TOPIC_RAW, 'shop', 'user-2"')).toBeGreaterThan(0);
+  await weir.restartErasures(store);
+  await untilArchiveErased([last]);
+  for (const topic of [TOPIC_RAW, TOPIC_ENRICHED]) {
+    for (const user of ['user-2', 'user-3']) expect(await naming(topic, 'shop', `${user}"`)).toBe(0);
+    expect(await naming(topic, 'shop', 'user-4"')).toBeGreaterThan(0);
+  }
+});
+
 test('an erasure whose pass over the archive was interrupted does not count for an erasure from the time without an archive', async () => {
   await archiveAll(5_000);
   let rewrites = 0;
