@@ -16,7 +16,7 @@ import { findLetters } from './find-letters.ts';
 import { findLinked } from './find-linked.ts';
 import { liveAndShadow, liveInsertsEnd } from './live-and-shadow.ts';
 import { personSql } from './person-sql.ts';
-import { REGISTRY_LAG_MS } from './request-erasure.ts';
+import { doWritersPause, REGISTRY_LAG_MS } from './request-erasure.ts';
 import { tombstoneParts } from './tombstone-parts.ts';
 
 export interface ErasureDeps {
@@ -183,7 +183,12 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   async function erase(): Promise<void> {
-    if (own().finishedAt === undefined) await eraseRows();
+    if (own().finishedAt === undefined) {
+      // A swap can have begun in a process that did not know of this erasure. If rows were deleted while it exchanges the tables, the rows `erased` would
+      // be in the former tables. By now both processes know of each other, because this one has waited for `REGISTRY_LAG_MS`.
+      while (doWritersPause(registry)) await pause(STORED_POLL_MS, undefined, { signal });
+      await eraseRows();
+    }
     if (work.archive === undefined && own().archiveEnds === undefined) await finish();
     else await update({ phase: 'archive', archiveEnds: await archiveEnds(work.eventLog) });
   }
