@@ -1,3 +1,5 @@
+import { erasureSince } from '@weir/control/replay/erased-rows-of-log';
+import type { Registry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
 import { useOpened } from '@weir/testkit/use-opened';
 import { openReplayHarness } from './replay-harness.ts';
@@ -108,6 +110,34 @@ test('persons that were erased before a replay stay erased; after an erasure mea
   expect(await weir.count(user)).toBe(0);
   await ask('swap');
   await weir.reaches('swapped');
+});
+
+test('an undo does not begin while an erasure runs, and is possible after it', async () => {
+  await startAndFollow();
+  await ask('swap');
+  await weir.reaches('swapped');
+  let id = '';
+  await weir.restartErasures(undefined, async () => {
+    id = (await weir.call('POST', '/sites/shop/erasures', { users: ['user-2'] })).body.data.erasure_id;
+    const { status, body } = await weir.call('POST', '/replays/current/undo');
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining(`the erasure ${id} is running`)]);
+  });
+  await eventually('the erasure', async () => (await weir.call('GET', `/erasures/${id}`)).body.data.phase === 'done');
+  expect(await ask('undo')).toBe(200);
+  await weir.reaches('undone');
+  const user = "SELECT count() AS n FROM records WHERE site_id = 'shop' AND user_id = 'user-2'";
+  expect(await weir.count(user)).toBe(0);
+});
+
+test('after an erasure, a swap whose undo was begun before cannot be undone, and the reason says so', async () => {
+  const erasure = { erasureId: 'e', finishedAt: 20 } as const;
+  const registry = { erasures: () => [erasure] } as unknown as Pick<Registry, 'erasures'>;
+  const request = { replayId: 'r', from: 'enriched', startedAt: 5 } as const;
+  const state = { replayId: 'r', phase: 'swap', starts: [], recordsCopied: 0, recordsToCopy: 0 } as const;
+  expect(erasureSince(registry, { request, state })).toContain('drop the replay and start it again');
+  const undo = { request, state: { ...state, undoing: true, undoFrom: 10 } };
+  expect(erasureSince(registry, undo)).toContain('the swap cannot be undone any more');
+  expect(erasureSince(registry, { request, state: { ...undo.state, undoFrom: 21 } })).toBe(undefined);
 });
 
 test.each(['swap', 'undo'] as const)(

@@ -41,13 +41,23 @@ export function createRowEraser(
 }
 
 /**
- * Returns why the tables must not be exchanged: an erasure is running, or an erasure ended after the replay began. In both cases, the shadow tables
- * (docs/glossary.md) may contain erased records. Returns undefined if there is no such erasure.
+ * Returns why the tables must not be exchanged: an erasure is running, or an erasure ended after the run of the replay began. In both cases, the
+ * tables that would become live may contain erased records. Returns undefined if there is no such erasure.
  */
-export function erasureSince(registry: Pick<Registry, 'erasures'>, since: number): string | undefined {
+export function erasureSince(
+  registry: Pick<Registry, 'erasures'>,
+  { request, state }: Pick<Replay, 'request'> & { readonly state: ReplayState },
+): string | undefined {
+  const since = startedAt({ request, state });
   const open = registry.erasures().find(({ finishedAt }) => finishedAt === undefined || finishedAt >= since);
   if (open === undefined) return undefined;
-  return open.finishedAt === undefined
-    ? `the erasure ${open.erasureId} is running: try again when it is done, with a new replay`
-    : `the erasure ${open.erasureId} ended after this replay began: drop the replay and start it again`;
+  const { erasureId, finishedAt } = open;
+  if (state.undoing)
+    return (
+      `the erasure ${erasureId} ${finishedAt === undefined ? 'is running, and began' : 'ended'} after the first attempt to undo the swap, so the former tables can ` +
+      'have its records: the swap cannot be undone any more. weir replay drop removes the former tables'
+    );
+  return finishedAt === undefined
+    ? `the erasure ${erasureId} is running: try again when it is done, with a new replay`
+    : `the erasure ${erasureId} ended after this replay began: drop the replay and start it again`;
 }

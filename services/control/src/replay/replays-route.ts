@@ -111,6 +111,12 @@ export function undoReplay(deps: AdminDeps): Promise<Reply> {
     if (state?.phase === 'swap') return SWAPPING;
     if (state?.phase !== 'swapped' || state.swapped === undefined) return 'there is no swap to undo';
     if (deps.registry.expiry() !== undefined) return EXPIRING;
+    // The first attempt to undo decides which erasures apply to the former tables, so it must not begin while an erasure runs.
+    const erasure = deps.registry.erasures().find(({ finishedAt }) => finishedAt === undefined);
+    if (erasure !== undefined) {
+      const { erasureId } = erasure;
+      return `the erasure ${erasureId} is running: undo the swap when it is done (weir forget --receipt ${erasureId})`;
+    }
     const { rebuilds = [] } = state.swapped;
     if (rebuilds.length > 0) return `the swap has applied ${rebuilds.join(', ')}: it cannot be undone`;
     return deps.clock() < state.swapped.at + UNDO_WITHIN_MS ? undefined : 'the swap is more than 24 hours old';

@@ -9,7 +9,7 @@ import { describeError } from '@weir/runtime/consume/consume-retry';
 import { auditReport } from '../../audit/audit-report.ts';
 import { readBooks } from '../../audit/read-books.ts';
 import { countStoredTwice } from '../../dead-letters/redriven-rows.ts';
-import { erasureSince, startedAt } from '../erased-rows-of-log.ts';
+import { erasureSince } from '../erased-rows-of-log.ts';
 import type { Filling } from '../replay-filling.ts';
 import { fillPositions, readsRaw } from '../replay-progress.ts';
 import { keepOldRollups } from './old-rollups.ts';
@@ -120,7 +120,7 @@ async function prepare(
 ): Promise<readonly SwapPosition[] | string> {
   const { registry, liveWriters, filling, signal, migrateShadow } = deps;
   await migrateShadow(state);
-  const erasing = () => erasureSince(registry, startedAt({ ...replay, state }));
+  const erasing = () => erasureSince(registry, { ...replay, state });
   const erasure = erasing();
   if (erasure !== undefined) return erasure;
   const earlier = registry.writersPause();
