@@ -209,3 +209,14 @@ test('erased persons stay erased', async () => {
   expect(changes).toEqual([{ was: 'duplicate', is: 'erased' }]);
   expect(await weir.count("SELECT count() AS n FROM weir.records WHERE outcome = 'erased'")).toBeGreaterThan(20);
 });
+
+test('a replay from raw that is restarted after an erasure stops, and says why', async () => {
+  await start({});
+  const begun = await weir.call('POST', '/sites/shop/erasures', { users: ['u3'] });
+  const id = begun.body.data.erasure_id;
+  await eventually('the erasure', async () => (await weir.call('GET', `/erasures/${id}`)).body.data.phase === 'done');
+  await weir.restartReplayer();
+  await weir.waits(
+    `analytics_refused: the erasure ${id} ended after this replay began: drop the replay and start it again`,
+  );
+});

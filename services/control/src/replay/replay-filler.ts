@@ -1,4 +1,5 @@
 import { erasedLine } from '@weir/domain/erasure/erase-line';
+import { DependencyError } from '@weir/domain/errors';
 import { rawOffsetOf } from '@weir/domain/records/records-columns';
 import { TOPIC_ENRICHED, TOPIC_REPLAYED } from '@weir/domain/records/topics';
 import type { Replay, ReplayState } from '@weir/domain/registry/replay';
@@ -8,7 +9,7 @@ import type { Registry } from '@weir/ports/registry';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
 import { type RedrivenRows, readRedrivenRows } from '../dead-letters/redriven-rows.ts';
-import { createRowEraser, startedAt } from './erased-rows-of-log.ts';
+import { createRowEraser, erasureSince, startedAt } from './erased-rows-of-log.ts';
 import { type IsErased, readErasedRows } from './raw/erased-rows.ts';
 import { createRawLog, isOfRun } from './raw/raw-log.ts';
 import { type HasNoSite, readRowsWithoutSite } from './raw/rows-without-site.ts';
@@ -69,7 +70,7 @@ export async function startFiller(
   const isRaw = readsRaw(replay, state);
   const isOfSite = replay.request.siteId !== undefined;
   const hasNoSite = isRaw && isOfSite ? await readRowsWithoutSite(shadow, eventLog.logId, starts) : () => false;
-  const isErased = isRaw ? await readErasedRows(shadow, eventLog.logId, starts) : () => false;
+  const isErased = isRaw ? await erasedBefore(deps, replay, state) : () => false;
   const openWriter = () => startWriter(deps, replay, state, gate, { redriven, hasNoSite, isErased });
   if (!isRaw) return openWriter();
   const enricher = await raw.startEnricher({
@@ -96,6 +97,21 @@ export async function startFiller(
       await writer.close();
     },
   };
+}
+
+/**
+ * Reads which records were erased before the replay began. Rejects if there was an erasure since then: a repeated insert would have other bytes than
+ * its first attempt, and the swap (docs/glossary.md) would be refused anyway.
+ */
+async function erasedBefore(
+  { eventLog, shadow, registry }: FillerDeps,
+  replay: Replay,
+  state: ReplayState,
+): Promise<IsErased> {
+  const isErased = await readErasedRows(shadow, eventLog.logId, state.starts);
+  const erasure = erasureSince(registry, { ...replay, state });
+  if (erasure !== undefined) throw new DependencyError('analytics_refused', erasure);
+  return isErased;
 }
 
 function startWriter(
