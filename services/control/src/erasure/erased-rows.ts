@@ -39,7 +39,8 @@ async function insertRest(task: EraseTables, month: number): Promise<void> {
   task.assertOwn();
   await analytics.change(erasedRows(task, month, `(${place}) NOT IN (${there})`));
   task.assertOwn();
-  const sites = `'${person.siteId}'`;
+  // A dead letter of the person can have no site.
+  const sites = `'${person.siteId}', ''`;
   await analytics.change(booksFix({ database, sites, month, leaving: person.records, until: person.at }));
 }
 
