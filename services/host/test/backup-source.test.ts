@@ -141,17 +141,19 @@ test('a backup that takes the number of a swap is refused, and the swap keeps it
   expect(pause).toMatchObject({ owner: 'swap', over: false });
 });
 
-test.each([
-  ['an erasure begins', [{ erasureId: 'a', phase: 'deleting' }], undefined],
-  ['an erasure begins and ends', [{ erasureId: 'a', phase: 'done' }], undefined],
-  ['an expiry begins', [{ erasureId: 'a', phase: 'waiting' }], { expiryId: 'b' }],
-])('a backup is refused if %s before the tables are frozen', async (_, erasuresThen, expiryThen) => {
+interface Changing {
+  readonly erasures: readonly object[];
+  readonly expiry?: object | undefined;
+}
+
+/** Opens a source whose registry has other erasures, and perhaps an expiry, as soon as the tables are frozen. */
+function openSource(before: Changing, then: Changing) {
   let pause: WritersPause | undefined;
   let isFrozen = false;
   const registry = {
     writersPause: () => pause,
-    expiry: () => (isFrozen ? expiryThen : undefined),
-    erasures: () => (isFrozen ? erasuresThen : [{ erasureId: 'a', phase: 'waiting' }]),
+    expiry: () => (isFrozen ? then : before).expiry,
+    erasures: () => (isFrozen ? then : before).erasures,
     async putWritersPause(next: WritersPause) {
       pause = next;
     },
@@ -172,9 +174,28 @@ test.each([
   writeFileSync(join(metadata, 'weir.sql'), "ATTACH DATABASE weir UUID '661344b8-9b92-4985-aaa3-51b9e35dcb55'");
   const deps = { dataDir, database: 'weir', analytics, registry, eventLog, clock: Date.now };
   const source = createBackupSource({ ...deps, logger: createLogger('silent') } as unknown as BackupSourceDeps);
+  return { source, isFrozen: () => isFrozen, pause: () => pause };
+}
+
+const WAITING = { erasures: [{ erasureId: 'a', phase: 'waiting' }] };
+
+test.each([
+  ['an erasure begins', { erasures: [{ erasureId: 'a', phase: 'deleting' }] }],
+  ['an erasure begins and ends', { erasures: [{ erasureId: 'a', phase: 'done' }] }],
+  ['an expiry begins', { ...WAITING, expiry: { expiryId: 'b' } }],
+])('a backup is refused if %s before the tables are frozen', async (_, then) => {
+  const { source, isFrozen, pause } = openSource(WAITING, then);
   await expect(source.freezeTables()).rejects.toThrow('an erasure or the removal of expired rows');
-  expect(isFrozen).toBe(true);
-  expect(pause).toMatchObject({ over: true });
+  expect(isFrozen()).toBe(true);
+  expect(pause()).toMatchObject({ over: true });
+});
+
+test('a backup is made while an erasure only waits until it can write its tombstones', async () => {
+  const finished = { erasures: [{ erasureId: 'a', phase: 'deleting', finishedAt: 1 }] };
+  const { source, pause } = openSource(finished, finished);
+  const { release } = await source.freezeTables();
+  await release();
+  expect(pause()).toMatchObject({ over: true });
 });
 
 test('a start removes the copies of an interrupted backup, also those of an earlier version, but no backup in the folder `backup`', async () => {

@@ -56,8 +56,10 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
         .map(({ erasureId }) => erasureId),
     );
 
+  // An erasure with `finishedAt` changes no table any more: it only waits until the place of the scheduled backups can be written.
   const isChanging = (): boolean =>
-    registry.expiry() !== undefined || registry.erasures().some(({ phase }) => phase === 'deleting');
+    registry.expiry() !== undefined ||
+    registry.erasures().some(({ phase, finishedAt }) => phase === 'deleting' && finishedAt === undefined);
 
   async function freezeTables(): Promise<FrozenTables> {
     // Removes the frozen parts of a backup during which the process was killed.
