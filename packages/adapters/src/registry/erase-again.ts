@@ -35,9 +35,9 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     await removeReplays(registry);
     const known = new Set(registry.allTombstones().map(tombstoneKey));
-    // The backup copied the tables before the registry. An erasure in the phase `archive` has already deleted its rows, but perhaps only after the
-    // tables were copied. So it is repeated.
-    const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase === 'archive' || finishedAt >= begunAt;
+    // The backup copied the tables before the registry, so the tables can be older than the phase of an open erasure: they can lack records that it had
+    // waited for, or have rows that it had already deleted. So each open erasure is repeated from its first phase.
+    const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase !== 'done' || finishedAt >= begunAt;
     const missing = tombstones.filter((tombstone) => !known.has(tombstoneKey(tombstone)));
     for (const tombstone of missing) await registry.putTombstone(tombstone);
     const again = new Set([
@@ -46,13 +46,14 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     ]);
     for (const erasureId of again) {
       const parts = registry.allTombstones().filter((one) => one.erasureId === erasureId);
-      const { phase, archiveEnds } = registry.erasure(erasureId) ?? {};
-      const erasure = erasureOf(erasureId, parts);
+      const { phase, archiveEnds, removesSite } = registry.erasure(erasureId) ?? {};
       // An erasure in the phase `archive` may not have erased all of its records from the archive. It keeps `archiveEnds` (the offsets that must be
-      // archived before), so that it erases the archive again.
-      await registry.putErasure(
-        phase === 'archive' && archiveEnds !== undefined ? { ...erasure, archiveEnds } : erasure,
-      );
+      // archived before), so that it erases the archive again. An erasure that may not have removed its site yet removes it again.
+      await registry.putErasure({
+        ...erasureOf(erasureId, parts),
+        ...(phase === 'archive' && archiveEnds !== undefined ? { archiveEnds } : {}),
+        ...(phase !== 'done' && removesSite !== undefined ? { removesSite } : {}),
+      });
     }
     return again.size;
   } finally {

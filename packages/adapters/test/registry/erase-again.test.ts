@@ -9,6 +9,8 @@ import { openLogRegistry } from '../../src/registry/log-registry.ts';
 const BEGUN_AT = 1_000;
 const ERASURES: readonly (readonly [erasureId: string, phase: ErasurePhase, finishedAt: number | undefined])[] = [
   ['waits', 'waiting', undefined],
+  ['resolves', 'resolving', undefined],
+  ['deletes', 'deleting', undefined],
   ['has-deleted-rows', 'archive', undefined],
   ['ended-before', 'done', BEGUN_AT - 1],
   ['ended-after', 'done', BEGUN_AT],
@@ -43,24 +45,32 @@ test('erasures whose deletions the restored tables can lack begin again; the oth
     for (const [erasureId, phase, finishedAt] of ERASURES) {
       const counts = { visitors: 1, users: 0, removed: { records: 2 }, begun: {} };
       const archive = phase === 'archive' ? { archiveEnds: { 'events.raw': [7] } } : {};
-      const erasure = { siteId: 'shop', erasureId, at: 5, whole: false, phase, ...counts, ...archive };
+      const open = phase === 'done' || phase === 'archive' ? {} : { removesSite: 3, ends: [9] };
+      const erasure = { siteId: 'shop', erasureId, at: 5, whole: false, phase, ...counts, ...archive, ...open };
       await registry.putTombstone(tombstone(erasureId));
       await registry.putErasure({ ...erasure, ...(finishedAt === undefined ? {} : { finishedAt }) });
     }
   });
 
   const tombstones = [...ERASURES.map(([erasureId]) => tombstone(erasureId)), tombstone('after-the-backup')];
-  expect(await eraseAgain({ folder, tombstones, begunAt: BEGUN_AT })).toBe(3);
+  expect(await eraseAgain({ folder, tombstones, begunAt: BEGUN_AT })).toBe(6);
 
   await withRegistry(async (registry) => {
     const phases = registry.erasures().map(({ erasureId, phase, restored }) => [erasureId, phase, restored === true]);
     expect(phases.toSorted()).toEqual([
       ['after-the-backup', 'waiting', true],
+      ['deletes', 'waiting', true],
       ['ended-after', 'waiting', true],
       ['ended-before', 'done', false],
       ['has-deleted-rows', 'waiting', true],
-      ['waits', 'waiting', false],
+      ['resolves', 'waiting', true],
+      ['waits', 'waiting', true],
     ]);
+    // The tables can lack records that an open erasure had waited for, so it waits again. It also makes sure again that its site is removed.
+    for (const erasureId of ['deletes', 'resolves', 'waits']) {
+      const { ends, removesSite, removed } = registry.erasure(erasureId) ?? {};
+      expect([ends, removesSite, removed]).toEqual([undefined, 3, {}]);
+    }
     expect(registry.erasure('has-deleted-rows')?.archiveEnds).toEqual({ 'events.raw': [7] });
   });
 });

@@ -171,7 +171,7 @@ export function addBackupCommands(program: Command, { io, client }: CommandConte
       print(io, json, { ...summary(snapshot), folder: into, erasures_again: again, erasures_until: until }, () =>
         [
           `Backup ${snapshot.id} is restored. Start Weir on it: WEIR_DATA_DIR=${shellWord(into)} npm start`,
-          `${again} erasures that the backup does not have are carried out at the start, before Weir serves anything.`,
+          `${again} erasures that the tables of the backup lack are carried out at the start, before Weir serves anything.`,
           'If Weir has an archive, the archiver stops until its segments that are newer than the backup are moved away: see docs/operations.md, "The archive after a restore".',
           'Sites, API keys and viewers are as they were at the time of the backup: revoke or remove again what was revoked or removed after it.',
           ...(until === null ? [] : [`Erasures after ${until} are not known: ask for them again.`]),
