@@ -35,8 +35,8 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     if (registry.expiry() !== undefined) await registry.removeExpiry();
     await removeReplays(registry);
     const known = new Set(registry.allTombstones().map(tombstoneKey));
-    // The backup copied the tables before the registry, so the tables can be older than the phase of an open erasure: they can lack records that it had
-    // waited for, or have rows that it had already deleted. So each open erasure is repeated from its first phase.
+    // The backup copied the tables before the registry, so the tables can be older than the phase of an open erasure: they can lack records that it
+    // had waited for, or have rows that it had already deleted. So each open erasure is repeated from its first phase.
     const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase !== 'done' || finishedAt >= begunAt;
     const missing = tombstones.filter((tombstone) => !known.has(tombstoneKey(tombstone)));
     for (const tombstone of missing) await registry.putTombstone(tombstone);

@@ -61,8 +61,9 @@ export async function requestErasure(deps: AdminDeps, request: ErasureRequest): 
 }
 
 /**
- * Returns the finished erasures to remove from the registry before another one is stored, oldest first. For each site, keeps the last erasure that was
- * done without an archive: if an archive is set up later, this erasure is carried out in it, and also all others of the site whose receipts are gone.
+ * Returns the finished erasures to remove from the registry before another one is stored, oldest first. For each site, keeps the last erasure that
+ * was done without an archive: if an archive is set up later, this erasure is carried out in it, and also all others of the site whose receipts are
+ * gone.
  */
 function surplusReceipts(registry: Registry, topics: TopicRetention, now: number): readonly Erasure[] {
   const done = registry.erasures().filter(({ phase }) => phase === 'done');

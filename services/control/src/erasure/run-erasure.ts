@@ -184,8 +184,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
 
   async function erase(): Promise<void> {
     if (own().finishedAt === undefined) {
-      // A swap can have begun in a process that did not know of this erasure. If rows were deleted while it exchanges the tables, the rows `erased` would
-      // be in the former tables. By now both processes know of each other, because this one has waited for `REGISTRY_LAG_MS`.
+      // A swap can have begun in a process that did not know of this erasure. If rows were deleted while it exchanges the tables, the rows `erased`
+      // would be in the former tables. By now both processes know of each other, because this one has waited for `REGISTRY_LAG_MS`.
       while (doWritersPause(registry)) await pause(STORED_POLL_MS, undefined, { signal });
       await eraseRows();
     }
@@ -239,7 +239,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     const older = archive.after === '' ? ended.filter((one) => one.siteId === siteId && one.at <= at) : [];
     const { covers = older.map(({ erasureId }) => erasureId) } = archive;
     const late = ended.filter(({ erasureId }) => covers.includes(erasureId));
-    // Old receipts are removed (`surplusReceipts` in request-erasure.ts), but not the tombstones. The archive can also have records of these erasures.
+    // Old receipts are removed (`surplusReceipts` in request-erasure.ts), but not the tombstones. The archive can have records of these erasures too.
     const known = new Set(registry.erasures().map((erasure) => erasure.erasureId));
     const isLate = covers.length > 0 || own().finishedAt !== undefined;
     const withoutReceipt = isLate

@@ -54,8 +54,8 @@ export function erasureSince(
   const { erasureId, finishedAt } = open;
   if (state.undoing)
     return (
-      `the erasure ${erasureId} ${finishedAt === undefined ? 'is running, and began' : 'ended'} after the first attempt to undo the swap, so the former tables can ` +
-      'have its records: the swap cannot be undone any more. weir replay drop removes the former tables'
+      `the erasure ${erasureId} ${finishedAt === undefined ? 'is running' : 'ended after the first attempt to undo the swap'}, so the former tables ` +
+      'can have its records: the swap cannot be undone any more. weir replay drop removes the former tables'
     );
   return finishedAt === undefined
     ? `the erasure ${erasureId} is running: try again when it is done, with a new replay`
