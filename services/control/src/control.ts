@@ -55,6 +55,7 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
   const tables = createSteadyTables(analytics, clock);
   const lagRates = new Map<string, LagRate>();
   const runExclusive = createMutex();
+  const insertsEnd = () => analytics.runningInsertsEnd(deps.shadow.live);
   return {
     ...others,
     tables,
@@ -63,14 +64,14 @@ function createAdminDeps(deps: ControlDeps): AdminDeps {
     takeAuditTurn: createTurns(1, 'audits of reports'),
     runExclusive,
     signIn: createSignIn({ ...deps, runExclusive }),
-    insertsEnd: () => analytics.runningInsertsEnd(deps.shadow.live),
+    insertsEnd,
     runRedrive: createMutex(),
     diffRuns: createDiffRuns(clock),
     runTopicCall: createSlots(TOPIC_CALLS_MAX),
     runTopicRead: createSlots(TOPIC_READS_MAX),
     hiddenCursors: createHiddenCursors(deps),
     runLive: createSiteSlots(LISTENERS_MAX, LISTENERS_PER_SITE_MAX),
-    importDesk: createImportDesks({ ...others, tables }),
+    importDesk: createImportDesks({ ...others, tables, insertsEnd }),
     exportedTables: analytics,
     exportSlots: createExportSlots(EXPORTS_MAX),
     newEventId: createEventIds(clock, (bytes) => bytes.set(randomBytes(bytes.length))),

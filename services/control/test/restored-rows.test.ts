@@ -18,6 +18,7 @@ const ROW: DumpedRow = {
   },
 };
 const tables = { read: async () => [] } as SteadyTables;
+const insertsEnd = async () => undefined;
 
 test.each([
   [
@@ -39,7 +40,10 @@ test.each([
       return slowAppend();
     },
   } as unknown as EventLog;
-  const rows = createRestoredRows({ eventLog, registry: { tombstones: () => [] }, tables, clock: () => now });
+  const rows = createRestoredRows({
+    ...{ eventLog, registry: { tombstones: () => [] }, tables, insertsEnd },
+    clock: () => now,
+  });
 
   expect(await rows.append('site', [ROW]).catch(({ message }) => message)).toMatch(/^(unknown|gone)$/);
   now += SETTLE_MS - 1;
@@ -66,6 +70,7 @@ test('a row of an erased person is not appended if it was received before the er
     eventLog,
     registry: { tombstones: () => [tombstone] },
     tables,
+    insertsEnd,
     clock: () => 1_000,
   });
   const paid = { ...ROW, values: { properties: '{"payment_customer_id":"cus-1"}' } };

@@ -11,6 +11,8 @@ export interface ImportDeskDeps {
   readonly registry: Registry;
   readonly tables: SteadyTables;
   readonly clock: () => number;
+  /** See `AdminDeps` in control-deps.ts. */
+  readonly insertsEnd: () => Promise<void>;
   /** Resolves with undefined if another process accepts imports. */
   readonly importTerm: (signal: AbortSignal) => Promise<ImportTerm | undefined>;
   /** Aborts when this process begins to shut down. */
@@ -45,7 +47,7 @@ export function createImportDesks(deps: ImportDeskDeps): () => Promise<ImportDes
   };
 }
 
-function openDesk({ tables, clock, ...deps }: ImportDeskDeps, { fence, run }: ImportTerm): ImportDesk {
+function openDesk({ tables, clock, insertsEnd, ...deps }: ImportDeskDeps, { fence, run }: ImportTerm): ImportDesk {
   const eventLog: EventLog = {
     ...deps.eventLog,
     async append(topic, records) {
@@ -62,7 +64,7 @@ function openDesk({ tables, clock, ...deps }: ImportDeskDeps, { fence, run }: Im
   };
   return {
     importLeases: createImportLeases(clock),
-    restoredRows: createRestoredRows({ eventLog, registry, tables, clock }),
+    restoredRows: createRestoredRows({ eventLog, registry, tables, clock, insertsEnd }),
     eventLog,
     registry,
     run,

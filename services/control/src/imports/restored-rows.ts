@@ -8,6 +8,7 @@ import { rowsBetween } from '../rows-between.ts';
 import type { SteadyTables } from '../steady-tables.ts';
 import { type AppendHits, type RestoredRows, SETTLE_MS } from './append-result.ts';
 import { appendRows } from './append-rows.ts';
+import { findLetterIds } from './imported-letters.ts';
 import { waitUntilStored } from './wait-until-stored.ts';
 
 export interface RestoredRowsDeps {
@@ -15,6 +16,8 @@ export interface RestoredRowsDeps {
   readonly registry: Pick<Registry, 'tombstones'>;
   readonly tables: SteadyTables;
   readonly clock: () => number;
+  /** See `AdminDeps` in control-deps.ts. */
+  readonly insertsEnd: () => Promise<void>;
 }
 
 /** The maximum number of appended rows of one site that are not known to be in the tables. Their event IDs are kept in memory. */
@@ -27,8 +30,8 @@ const SITES_MAX = 16;
 const WAIT_MS = 15_000;
 
 /**
- * What this process knows about the rows of a site. The site has a row if the row is in the tables, or if it was appended so recently that the tables
- * may not have it yet (`unconfirmed`).
+ * What this process knows about the rows of a site. The site has a row if the row is in the tables, if it became a dead letter that can be redriven
+ * (docs/glossary.md), or if it was appended so recently that the tables may not have it yet (`unconfirmed`).
  */
 interface SiteRows {
   readonly runExclusive: RunExclusive;
@@ -72,17 +75,25 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
     const isFull = site.unconfirmed !== undefined && site.unconfirmed.size + rows.length > UNCONFIRMED_ROWS_MAX;
     if (site.unconfirmed === undefined || isFull) {
       if (clock() < site.settledAt || !(await waitUntilStored(deps, WAIT_MS))) return 'behind';
+      await deps.insertsEnd();
       site.unconfirmed = new Set();
     }
     const { unconfirmed } = site;
     const stored = await storedIds(tables, siteId, rows);
+    const letters = await findLetterIds(
+      deps,
+      siteId,
+      rows.map(({ eventId }) => eventId),
+    );
+    const isKnown = ({ eventId }: DumpedRow): boolean =>
+      stored.has(eventId) || unconfirmed.has(eventId) || letters.has(eventId);
     const missing = new Map<string, DumpedRow>();
     const erases = erasures(siteId);
     for (const row of rows) {
       // The enricher would drop these rows too. But their raw records would then stay in the archive, because the erasure that
       // would remove them is over.
       if (erases?.record(erasableRow(siteId, row))) continue;
-      if (!stored.has(row.eventId) && !unconfirmed.has(row.eventId)) missing.set(row.eventId, row);
+      if (!isKnown(row)) missing.set(row.eventId, row);
     }
     // If the append rejects, `unconfirmed` stays undefined, because the rows may be in the log.
     site.unconfirmed = undefined;
@@ -113,8 +124,8 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
 }
 
 /**
- * Returns the event IDs of those rows that the tables have. Rows with the reason `site_removed` do not count: they were dropped when an
- * earlier site with this ID was removed.
+ * Returns the event IDs of those rows that the tables have. Dead letters do not count here (see `findLetterIds`). Rows with the reason
+ * `site_removed` do not count either: they were dropped when an earlier site with this ID was removed.
  */
 async function storedIds(
   tables: SteadyTables,
@@ -126,7 +137,7 @@ async function storedIds(
     FROM records
     WHERE site_id = {site:String}
       AND ${rowsBetween('{first:Int64}', '{last:Int64} + 1')}
-      AND event_id IN {ids:Array(String)} AND reason != 'site_removed'`;
+      AND event_id IN {ids:Array(String)} AND outcome != 'dead' AND reason != 'site_removed'`;
   const params = {
     site: siteId,
     first: Math.min(...times),
