@@ -23,6 +23,11 @@ export interface ExpiryWork extends ExpiryDeps {
 }
 
 const SWAP_POLL_MS = 50;
+/**
+ * If several processes store an expiry at the same moment, the last one in the registry counts. Each of them checked before that the registry had no
+ * expiry, so after this time none of them can arrive any more: an append to the log ends within 1.7 s on Kafka, and its record can arrive 5 s later.
+ */
+const BEGIN_SETTLES_MS = 7_000 + REGISTRY_LAG_MS;
 /** The longest pause after a statement. A pause is as long as the statement took, up to this time, so that ClickHouse can do other work. */
 const REST_MAX_MS = 10_000;
 
@@ -67,7 +72,7 @@ export async function runExpiry(work: ExpiryWork): Promise<void> {
   reports.unref();
   try {
     if (own().phase === 'waiting') {
-      if (!alone) await pause(REGISTRY_LAG_MS, undefined, { signal });
+      if (!alone) await pause(BEGIN_SETTLES_MS, undefined, { signal });
       if (tablesInUse(registry) !== undefined) return await registry.removeExpiry();
       await update({ phase: 'deleting' });
     }

@@ -53,6 +53,7 @@ export function startRetention(deps: StartRetentionDeps): Pick<RepeatedWork, 'cl
     return [...found.values()].filter(({ before }) => Object.keys(before).length > 0).flatMap(inParts);
   }
 
+  /** Resolves with false if no site has rows to remove. Otherwise stores an expiry, unless other work began meanwhile for which it must wait. */
   async function beginNext(): Promise<boolean> {
     const all = groups();
     const keys = all.map((group) => JSON.stringify(group));
@@ -62,7 +63,10 @@ export function startRetention(deps: StartRetentionDeps): Pick<RepeatedWork, 'cl
       if (clean.has(key)) continue;
       const expiry = await newExpiry(group);
       if (await isNeeded(expiry)) {
-        await registry.putExpiry(expiry);
+        // The queries above can take long, and another process can have begun an expiry meanwhile, and have inserted rows `expired`. If this expiry
+        // replaced that one, these rows would be inserted twice, because each expiry has its own deduplication tokens.
+        await registry.catchUp();
+        if (registry.expiry() === undefined && tablesInUse(registry) === undefined) await registry.putExpiry(expiry);
         return true;
       }
       clean.add(key);
@@ -98,10 +102,10 @@ export function startRetention(deps: StartRetentionDeps): Pick<RepeatedWork, 'cl
           return;
         }
       }
-      const { worker, siteIds } = registry.expiry() ?? {};
-      if (!isFree(worker, deps)) return;
+      const expiry = registry.expiry();
+      if (expiry === undefined || !isFree(expiry.worker, deps)) return;
       await runExpiry({ ...deps, signal });
-      logger.info({ sites: siteIds?.length }, 'expired rows were removed');
+      logger.info({ sites: expiry.siteIds.length }, 'expired rows were removed');
     }
   }
 
