@@ -31,22 +31,25 @@ const CHUNK_HITS_MAX = 1000;
 const CHUNK_LINES_MAX = 5000;
 const CHUNK_TEXT_CHARS_MAX = 1024 * 1024;
 
-/** Groups the lines after `linesDone` into chunks. Adds skipped and bad lines to `counts`. */
+/**
+ * Groups the lines after line `from` up to line `to` into chunks. Adds skipped and bad lines to `counts`. `to` is the number of lines that the file
+ * had when its digest was computed. Lines that were added later do not belong to this import.
+ */
 export async function* chunkLines(
   runs: AsyncIterable<readonly string[]>,
-  linesDone: number,
+  { from, to }: { readonly from: number; readonly to: number },
   options: AccessLogOptions,
   counts: LineCounts,
   onBadLine: (line: number, reason: string) => void,
 ): AsyncGenerator<LineChunk> {
   let line = 0;
-  let first = linesDone + 1;
+  let first = from + 1;
   let chars = 0;
   let hits: WireHit[] = [];
   for await (const run of runs) {
-    for (const text of run) {
+    for (const text of run.slice(0, to - line)) {
       line += 1;
-      if (line <= linesDone) continue;
+      if (line <= from) continue;
       const outcome = readAccessLogLine(text, options);
       if (outcome.kind === 'hit') {
         hits.push(wireHit(line, outcome.hit));
@@ -62,6 +65,7 @@ export async function* chunkLines(
       chars = 0;
       hits = [];
     }
+    if (line === to) break;
   }
   if (line >= first) yield { first_line: first, last_line: line, hits };
 }

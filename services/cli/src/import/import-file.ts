@@ -91,7 +91,7 @@ export async function importFile(io: CliIo, client: AdminClient, options: Import
         ? chunkRows(log, lines, ledger.lines_done, interrupted)
         : chunkLines(
             readLines(readLogBytes(log, interrupted)),
-            ledger.lines_done,
+            { from: ledger.lines_done, to: lines },
             { format, domain: site.domain },
             counts,
             (line, why) => {
