@@ -43,7 +43,10 @@ export function createKey(deps: AdminDeps, request: AdminRequest<NewKey>): Promi
 export function revokeKey({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
   return runExclusive(async () => {
     const { site_id: siteId = '', key_id: keyId = '' } = params;
-    if (!registry.keys(siteId).some((key) => key.keyId === keyId)) return notFound('key');
+    const isKnown = () => registry.keys(siteId).some((key) => key.keyId === keyId);
+    // Another process may have created the key just now. A revocation must not be answered with 404 while the key works.
+    if (!isKnown()) await registry.catchUp();
+    if (!isKnown()) return notFound('key');
     await registry.removeKey(siteId, keyId);
     return ok({ key_id: keyId, revoked: true });
   });

@@ -33,6 +33,8 @@ export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Pr
   const { registry, runExclusive, randomBytes, clock } = deps;
   return runExclusive(async () => {
     if ('problem' in body) return invalid(body.problem);
+    // Another process may have created the same site just now.
+    await registry.catchUp();
     const { site_id: siteId = randomId('site', randomBytes), name, domain, limits } = body.value;
     const { query_allow: queryAllow } = body.value;
     const keep = changeKeep({}, body.value.keep);
