@@ -37,7 +37,7 @@ export interface Analytics {
   /**
    * Runs one of Weir's own statements that change tables, of at most `STATEMENT_BYTES_MAX`. Resolves when it is done; an ALTER … DELETE is
    * then done on all replicas. After `analytics_unavailable`, the statement may still be carried out later. An INSERT … SELECT inserts one block.
-   * Repeating the INSERT with the same `token` changes nothing, for TOKEN_KEPT_MS after its first attempt.
+   * Repeating the INSERT with the same `token` changes nothing while the table remembers the token: until 10,000 later inserts.
    */
   change(statement: string, token?: string): Promise<void>;
 
@@ -74,9 +74,6 @@ export interface Analytics {
   responds(withinMs: number): Promise<void>;
   close(): Promise<void>;
 }
-
-/** The store remembers the token of an INSERT for at least this time. */
-export const TOKEN_KEPT_MS = 10 * 60_000;
 
 export const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 

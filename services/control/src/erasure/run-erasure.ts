@@ -204,7 +204,6 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         database,
         person,
         erasureId,
-        clock,
         assertOwn,
         async count(table, rows) {
           const { removed } = own();
@@ -215,9 +214,9 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         async begin(month) {
           const { begun } = own();
           const key = `${database}:${month}`;
-          const at = begun[key] ?? clock();
-          if (begun[key] === undefined) await update({ begun: { ...begun, [key]: at } });
-          return at;
+          if (begun[key] !== undefined) return false;
+          await update({ begun: { ...begun, [key]: clock() } });
+          return true;
         },
       });
     }

@@ -243,15 +243,18 @@ async function expireWithoutBooks(old: string, month: number): Promise<void> {
     SELECT 'expired', 'events', timestamp, ${kept} FROM weir.records WHERE ${old} AND toYYYYMM(received_at) = ${month}`);
 }
 
-test('an insert that was interrupted long ago is completed: its token is forgotten, and the books lack a part', async () => {
-  const before = NOW - 30 * DAY_MS;
+test.each([
+  ['just now', 60, 0, 4],
+  ['long ago', 30, 11 * 60_000, 8],
+])('an insert that was interrupted %s is completed, although its token is forgotten', async (when, days, ms, n) => {
+  const before = NOW - days * DAY_MS;
   const old = oldRecords(before);
   const place = await firstChunk(old);
   await expireWithoutBooks(old, place.month);
-  await continueExpiry('interrupted', before, { ...place, at: Date.now() - 11 * 60_000 });
+  await continueExpiry(`interrupted ${when}`.replaceAll(' ', '-'), before, { ...place, at: Date.now() - ms });
   const { outcomes, books } = await contents('kept');
   expect(books).toEqual(outcomes);
-  expect(outcomes).toContainEqual({ outcome: 'expired', reason: 'events', n: 8 });
+  expect(outcomes).toContainEqual({ outcome: 'expired', reason: 'events', n });
   expect((await weir.call('GET', '/audit')).body.data).toMatchObject({ balanced: true, totals: { erasing: 0 } });
 });
 
