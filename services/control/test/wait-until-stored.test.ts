@@ -9,7 +9,7 @@ test('waits for records that consumers cannot read yet: otherwise an import woul
   const tables = {
     read: (work) => work({ highestRawOffset: async () => highest } as never),
   } as Pick<SteadyTables, 'read'>;
-  const deps = { eventLog, tables, clock: () => 0 };
+  const deps = { eventLog, tables };
   expect(await waitUntilStored(deps, 0)).toBe(false);
   highest = 6;
   expect(await waitUntilStored(deps, 0)).toBe(true);

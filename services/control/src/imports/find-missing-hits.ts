@@ -11,7 +11,7 @@ const WAIT_MS = 15_000;
  * IDs of the hits in ClickHouse. Resolves with undefined if ClickHouse did not have all records in time.
  */
 export async function findMissingHits(
-  deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'clock' | 'insertsEnd'>,
+  deps: Pick<AdminDeps, 'eventLog' | 'tables' | 'insertsEnd'>,
   siteId: string,
   fileDigest: string,
   hits: readonly ImportHit[],
