@@ -133,6 +133,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     },
     assigned(partition) {
       // Creates the counters with 0, because Prometheus sees no increase of a counter whose first value is 1.
+      records.inc({ role, partition }, 0);
       alarms.inc({ role, partition }, 0);
       dead.inc({ role, partition }, 0);
       alarm.set({ role, partition }, 0);
