@@ -75,12 +75,29 @@ export interface ConsumeMetrics {
   delay(partition: number, seconds: number): void;
   /** Call it while the last delivered batch waits, for example because an insert failed. Increases the delay by the time that has passed. */
   waiting(partition: number): void;
+  /** Call it when all delivered records are processed. If no record is delivered in the next minute, the delay becomes 0. */
+  idle(partition: number): void;
   /** Call it when the partition is assigned. Sets its alarm to 0, and creates the counters that cause alerts. */
   assigned(partition: number): void;
   /** Sets whether the partition has an alarm now. */
   alarmed(partition: number, hasAlarm: boolean): void;
   /** Call it when the partition is revoked: removes its delay and its alarm. */
   revoked(partition: number): void;
+}
+
+/**
+ * The delay of an idle partition becomes 0 after this time. It does not become 0 at once: between two batches, a partition with a lag is idle for a
+ * moment, and a scrape in this moment would end the alert WeirBehind.
+ */
+const IDLE_MS = 60_000;
+
+/** The batch of a partition that was delivered last. */
+interface Delivered {
+  /** The age of its oldest record, in seconds, and when it was delivered. */
+  age: number;
+  at: number;
+  isIdle: boolean;
+  timer: NodeJS.Timeout | undefined;
 }
 
 export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): ConsumeMetrics {
@@ -108,10 +125,23 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
       buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers: [registry],
     });
-  const delay = gauge('weir_consume_delay_seconds', 'Age of the oldest record of the current batch.');
+  const delay = gauge(
+    'weir_consume_delay_seconds',
+    'Age of the oldest record of the current batch; 0 after a minute without records.',
+  );
 
-  /** The last age of each partition, in seconds, and when it was set. */
-  const delivered = new Map<number, { readonly age: number; readonly at: number }>();
+  const delivered = new Map<number, Delivered>();
+
+  /** Sets the delay to 0 when the partition has been idle for IDLE_MS. One timer is used for many batches, because a timer for each costs time. */
+  function endDelayLater(partition: number, last: Delivered): void {
+    const waitMs = Math.max(0, last.at + IDLE_MS - performance.now());
+    last.timer = setTimeout(() => {
+      last.timer = undefined;
+      if (!last.isIdle) return;
+      if (performance.now() - last.at < IDLE_MS) endDelayLater(partition, last);
+      else delay.set({ role, partition }, 0);
+    }, waitMs).unref();
+  }
 
   return {
     records: (partition, count) => records.inc({ role, partition }, count),
@@ -124,12 +154,21 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     alarm: (partition) => alarms.inc({ role, partition }),
     dead: (partition) => dead.inc({ role, partition }),
     delay(partition, age) {
-      delivered.set(partition, { age, at: performance.now() });
+      const last = delivered.get(partition);
+      const now = { age, at: performance.now(), isIdle: false };
+      if (last === undefined) delivered.set(partition, { ...now, timer: undefined });
+      else Object.assign(last, now);
       delay.set({ role, partition }, age);
     },
     waiting(partition) {
       const last = delivered.get(partition);
       if (last !== undefined) delay.set({ role, partition }, last.age + (performance.now() - last.at) / 1000);
+    },
+    idle(partition) {
+      const last = delivered.get(partition);
+      if (last === undefined || last.isIdle) return;
+      last.isIdle = true;
+      if (last.timer === undefined) endDelayLater(partition, last);
     },
     assigned(partition) {
       // Creates the counters with 0, because Prometheus sees no increase of a counter whose first value is 1.
@@ -140,6 +179,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     },
     alarmed: (partition, hasAlarm) => alarm.set({ role, partition }, hasAlarm ? 1 : 0),
     revoked(partition) {
+      clearTimeout(delivered.get(partition)?.timer);
       delivered.delete(partition);
       delay.remove({ role, partition });
       alarm.remove({ role, partition });

@@ -20,3 +20,34 @@ test('the counters of an assigned partition exist before they count, so that Pro
   expect(text).toContain('weir_alarms_total{role="writer",partition="3"} 0');
   expect(text).toContain('weir_dead_rows_total{role="writer",partition="3"} 0');
 });
+
+test('a minute after the last record, the delay of a processed partition is 0: otherwise WeirBehind would fire until the next record', async () => {
+  jest.useFakeTimers();
+  const registry = createMetrics();
+  const metrics = createConsumeMetrics(registry, 'writer');
+  const delays = async () => {
+    const found = await registry.getSingleMetric('weir_consume_delay_seconds')?.get();
+    return found?.values.map(({ value }) => value);
+  };
+  // Partition 3 has processed its record, and partition 4 has not.
+  metrics.delay(3, 400);
+  metrics.delay(4, 500);
+  metrics.idle(3);
+  await jest.advanceTimersByTimeAsync(59_000);
+  expect(await delays()).toEqual([400, 500]);
+  // A new record of partition 3 begins another minute.
+  metrics.delay(3, 300);
+  await jest.advanceTimersByTimeAsync(2_000);
+  metrics.idle(3);
+  await jest.advanceTimersByTimeAsync(57_000);
+  expect(await delays()).toEqual([300, 500]);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(await delays()).toEqual([0, 500]);
+  metrics.delay(3, 200);
+  expect(await delays()).toEqual([200, 500]);
+  metrics.idle(3);
+  metrics.revoked(3);
+  await jest.advanceTimersByTimeAsync(120_000);
+  expect(await delays()).toEqual([500]);
+  jest.useRealTimers();
+});

@@ -106,8 +106,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
 
   /** The plan of the previous owner, until this writer has repeated its insert. */
   let redo: Plan | undefined = resume.redo;
-  let batchRows = 0;
-  let batchEnd = 0;
+  let [batchRows, batchEnd] = [0, 0];
   /** The remaining pieces of the current batch, in order. Each piece is planned and inserted on its own. */
   let pieces: readonly Batch[] = [];
   let planned: PlannedInsert & { readonly at: number; readonly settled: boolean };
@@ -201,6 +200,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
     async commit() {
       await commitPosition();
       if (gatherer.ready()) return 'plan';
+      if (gatherer.firstRow() === undefined) metrics.idle(partition);
       gatherer.restLinger(position.isCommitted());
       return 'gather';
     },

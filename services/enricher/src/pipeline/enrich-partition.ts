@@ -188,6 +188,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
       if (late === undefined) progress.recovered();
       metrics.records(partition, records.length);
       metrics.batch(partition, (deps.clock() - startedAt) / 1000);
+      metrics.idle(partition);
     },
     async close() {
       leave();
