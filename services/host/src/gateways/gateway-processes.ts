@@ -69,8 +69,8 @@ export function createGatewayProcesses(deps: GatewayProcessesDeps): GatewayProce
         );
     } finally {
       if (!stop.signal.aborted) gateway.kill();
-      await gateway.ended;
-      running.delete(gateway);
+      // If the system could not create the process, `ended` rejects.
+      await gateway.ended.finally(() => running.delete(gateway));
     }
   }
 
