@@ -93,6 +93,8 @@ function run({
       ]
         .map(([, partition, kind, count]) => `${partition} ${kind} ${count}`)
         .filter((line) => !line.endsWith(' 0')),
+    doneAt: async () =>
+      Number(/^weir_audit_done_timestamp_seconds (\S+)$/m.exec(await metrics.metrics())?.[1] ?? Number.NaN),
     close: () => checks.close(),
   };
 }
@@ -237,9 +239,12 @@ test('a missing and a repeated row that balance below the checkpoint are found w
 test.each<Work>([{ erasure: 'deleting' }, { expiry: 'deleting' }, { swap: true }])(
   'nothing is compared while rows are replaced: %j',
   async (work) => {
+    const startedAt = Date.now() / 1000;
     const audit = run({ work });
     await eventually('several looks', async () => audit.looks() > 3);
     expect(audit.statements).toEqual([]);
+    // With a value of 0, WeirAuditStopped would fire soon after the start, and not after two hours.
+    expect(await audit.doneAt()).toBeGreaterThanOrEqual(startedAt);
     await audit.close();
   },
 );

@@ -10,7 +10,8 @@ export interface AuditMetrics {
   done(at: number): void;
 }
 
-export function createAuditMetrics(registry: Metrics): AuditMetrics {
+/** `startedAt`: the time of the last check until the first call of `done`, in Unix milliseconds. The value 0 would mean a check of 1970. */
+export function createAuditMetrics(registry: Metrics, startedAt: number): AuditMetrics {
   const unbalanced = gaugeOf(
     registry,
     'weir_audit_unbalanced_records',
@@ -20,8 +21,9 @@ export function createAuditMetrics(registry: Metrics): AuditMetrics {
   const doneAt = gaugeOf(
     registry,
     'weir_audit_done_timestamp_seconds',
-    'When the audit in the background last compared all partitions.',
+    'When the audit in the background last compared all partitions (Unix time). Before that: when it started.',
   );
+  doneAt.set(startedAt / 1000);
   return {
     checked(partition, missing, repeated) {
       unbalanced.set({ partition, kind: 'missing' }, missing);

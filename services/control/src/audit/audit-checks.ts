@@ -73,7 +73,7 @@ const CLOSE_WAIT_MS = 1_000;
  */
 export function startAuditChecks(deps: AuditChecksDeps): RunningAuditChecks {
   const { analytics, eventLog, registry, clock, logger, everyMs = EVERY_MS, wholeEveryMs = WHOLE_EVERY_MS } = deps;
-  const metrics = createAuditMetrics(deps.metrics);
+  const metrics = createAuditMetrics(deps.metrics, clock());
   const stop = new AbortController();
   const { signal } = stop;
   /** The offset of the newest checkpoint of each partition. */
