@@ -1,4 +1,12 @@
-import { type EventFields, type IdentityFields, type QueuedCall, toEventBody, type Undelivered } from './event.ts';
+import {
+  type EventFields,
+  type IdentityFields,
+  LostValueError,
+  type QueuedCall,
+  toEventBody,
+  toJson,
+  type Undelivered,
+} from './event.ts';
 import { createOutbox, type Outbox, type OutboxStore } from './outbox.ts';
 import { createTransport } from './transport.ts';
 
@@ -11,8 +19,8 @@ export interface WeirOptions {
   /** An API key of the site. The constructor throws if it is missing or empty. */
   readonly apiKey: string;
   /**
-   * Receives each undelivered call. Either Weir refused the call, or the client did not accept it: its `value` is NaN or infinite, JSON cannot
-   * contain one of its values (the `body` is then empty), the client is closed, its queue is full, or its store failed. If the store cannot
+   * Receives each undelivered call. Either Weir refused the call, or the client did not accept it: JSON cannot contain one of its values, such as
+   * NaN (the `body` is then empty), the client is closed, its queue is full, or its store failed. If the store cannot
    * remove the calls of a finished request, `onError` receives one of these calls, although they may be delivered. Errors that `onError` throws are
    * logged. It does not receive the calls that are unsent when `close` ends: `close` resolves with their number. Default: writes a line to stderr.
    * Without `onError`, the client also logs the reason of its first retry and, without `store`, the number of calls that `close` could not send.
@@ -78,13 +86,7 @@ export class Weir {
     const id = crypto.randomUUID();
     // Weir treats an empty key as no key, so that a retry would store the event twice.
     const call = this.#callOf(id, 'event', () => toEventBody(name, fields, fields.idempotencyKey || id, this.#clock()));
-    if (call === undefined) return false;
-    if (typeof fields.value === 'number' && !Number.isFinite(fields.value)) {
-      // JSON has no such numbers: the body has null, so Weir would accept the event without its value.
-      void this.#outbox.report({ call, reason: `value must be a finite number, not ${fields.value}` });
-      return false;
-    }
-    return this.#outbox.add(call);
+    return call !== undefined && this.#outbox.add(call);
   }
 
   /**
@@ -94,19 +96,20 @@ export class Weir {
   identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
     const { paymentCustomerId, ...rest } = fields;
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };
-    const call = this.#callOf(crypto.randomUUID(), 'identify', () => JSON.stringify(body));
+    const call = this.#callOf(crypto.randomUUID(), 'identify', () => toJson(body));
     return call !== undefined && this.#outbox.add(call);
   }
 
   /**
-   * Returns undefined, and reports the call, if JSON cannot contain one of its values, such as a BigInt or an object that contains itself. The
+   * Returns undefined, and reports the call, if JSON cannot contain one of its values, such as NaN, a BigInt or an object that contains itself. The
    * caller must not fail because of its analytics.
    */
   #callOf(id: string, kind: QueuedCall['kind'], bodyOf: () => string): QueuedCall | undefined {
     try {
       return { id, kind, body: bodyOf() };
     } catch (error) {
-      const reason = `the call cannot be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+      const why = error instanceof Error ? error.message.split('\n')[0] : error;
+      const reason = error instanceof LostValueError ? `${why}` : `the call cannot be written as JSON: ${why}`;
       void this.#outbox.report({ call: { id, kind, body: '' }, reason });
       return undefined;
     }

@@ -239,6 +239,35 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])(
   },
 );
 
+test('NaN is reported and not sent as null anywhere in a call, and neither is an invalid date: null would remove a trait', async () => {
+  const refused: Undelivered[] = [];
+  const bodies: string[] = [];
+  const weir = new Weir({
+    url: 'http://weir.example',
+    apiKey: 'k',
+    onError: (one) => void refused.push(one),
+    fetch: async (_url, init) => {
+      bodies.push(String(init?.body));
+      return Response.json({ status: 'success' });
+    },
+  });
+  expect([
+    weir.track('purchase', { properties: { sum: { tax: Number.NaN } } }),
+    weir.track('purchase', { timestamp: Number.POSITIVE_INFINITY }),
+    weir.track('purchase', { timestamp: new Date('soon') }),
+    weir.identify('v', 'u', { age: Number.NaN }),
+    weir.identify('v', 'u', { plan: null }),
+  ]).toEqual([false, false, false, false, true]);
+  expect(refused.map(({ reason }) => reason)).toEqual([
+    'tax must be a finite number, not NaN',
+    'timestamp must be a finite number, not Infinity',
+    'timestamp must be a valid date',
+    'age must be a finite number, not NaN',
+  ]);
+  expect(await weir.close()).toBe(0);
+  expect(bodies.map((body) => JSON.parse(body))).toEqual([{ plan: null, visitor_id: 'v', user_id: 'u' }]);
+});
+
 test('a call with a value that JSON cannot contain is reported, and does not throw', async () => {
   const refused: Undelivered[] = [];
   const weir = new Weir({ url: 'http://weir.example', apiKey: 'k', onError: (one) => void refused.push(one) });
