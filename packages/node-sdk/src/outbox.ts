@@ -62,7 +62,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let failure: string | undefined;
   let hasFailed = false;
   let underWay = 0;
-  let callsUnderWay = 0;
   let identifying = false;
   let scheduled = false;
 
@@ -115,7 +114,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       }
       const calls = waiting.splice(0, identifying ? 1 : eventsAhead());
       underWay += 1;
-      callsUnderWay += calls.length;
       const sent = send(calls).finally(() => sending.delete(sent));
       sending.add(sent);
     }
@@ -153,7 +151,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
     waiting.unshift(...left);
     underWay -= 1;
-    callsUnderWay -= calls.length;
     identifying = false;
     pump();
   }
@@ -209,7 +206,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   schedule();
   return {
     add(call) {
-      if (waiting.length + callsUnderWay >= deps.callsMax || closed) {
+      if (open.size >= deps.callsMax || closed) {
         void report({ call, reason: closed ? 'the client is closed' : 'the queue is full' });
         return false;
       }

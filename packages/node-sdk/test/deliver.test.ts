@@ -1,6 +1,7 @@
 import { deliverBatch } from '../src/deliver.ts';
 import type { QueuedCall } from '../src/event.ts';
 import { createTransport } from '../src/transport.ts';
+import { Weir } from '../src/weir.ts';
 
 /** A transport to a simulated Weir that allows `limit` events per minute, of which `remaining` are left. */
 function limitedPost(limit: number, remaining: number) {
@@ -54,4 +55,28 @@ test('a 429 inside a 200 delays that event for the time of Retry-After', async (
   });
   // The third event has no result, so it is also sent again.
   expect(await deliverBatch(post, calls)).toMatchObject({ settled: [first], left: [second, third] });
+});
+
+test('a call of a batch that is delivered leaves room in the queue, also while another call of the batch waits', async () => {
+  const results = [{ accepted: true }, { accepted: true }, { error: { code: 503, message: 'later' } }];
+  const answer = async () =>
+    Response.json({ status: 'success', data: { results } }, { headers: { 'retry-after': '3600' } });
+  const undelivered: string[] = [];
+  const onError = ({ reason }: { readonly reason: string }): void => void undelivered.push(reason);
+  const weir = new Weir({
+    url: 'http://weir.test',
+    apiKey: 'k',
+    batch: true,
+    queueCallsMax: 3,
+    fetch: answer,
+    onError,
+  });
+  weir.track('first');
+  weir.track('second');
+  const flushed = weir.flush();
+  weir.track('third');
+  await flushed;
+  expect(['fourth', 'fifth', 'sixth'].map((name) => weir.track(name))).toEqual([true, true, false]);
+  expect(undelivered).toEqual(['the queue is full']);
+  await weir.close(0);
 });
