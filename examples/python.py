@@ -27,7 +27,8 @@ def track(name, **fields):
         except urllib.error.HTTPError as error:
             if error.code not in (408, 429) and error.code < 500:
                 raise
-            wait = float(error.headers.get("Retry-After") or wait)
+            after = error.headers.get("Retry-After", "")
+            wait = float(after) if after.isdecimal() else wait  # a proxy can send a date
         except (OSError, http.client.HTTPException):
             pass  # no answer, or only a part of it
         time.sleep(wait)

@@ -60,7 +60,7 @@ test('examples/python.py sends an event again, with the same key, after 408 and 
   const server = createServer(async (request, response) => {
     bodies.push(Buffer.concat(await request.toArray()).toString());
     const success = '{"status":"success","data":{"accepted":true}}';
-    if (bodies.length === 1) response.writeHead(408).end();
+    if (bodies.length === 1) response.writeHead(408, { 'retry-after': 'Wed, 21 Oct 2037 07:28:00 GMT' }).end();
     else if (bodies.length > 2) response.end(success);
     else {
       response.writeHead(200, { 'content-length': success.length });
