@@ -66,6 +66,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let scheduled = false;
 
   const post: Post = async (path, body) => {
+    // One delivery can have several requests. `close` waits only for the one that is in progress.
+    if (closed) return { outcome: 'retry', reason: 'the client is closed' };
     const attempt = await deps.post(path, body);
     failure = attempt.outcome === 'retry' ? attempt.reason : undefined;
     if (failure !== undefined && !hasFailed) {

@@ -80,3 +80,31 @@ test('a call of a batch that is delivered leaves room in the queue, also while a
   expect(undelivered).toEqual(['the queue is full']);
   await weir.close(0);
 });
+
+test('a batch that is refused as too large after close has begun is not divided: close waits only for one request', async () => {
+  const tooLarge = () => new Response('', { status: 413 });
+  let requests = 0;
+  let asked = (): void => undefined;
+  let answer = (): void => undefined;
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const answering = async (): Promise<Response> => {
+    requests += 1;
+    if (requests > 1) return tooLarge();
+    asked();
+    return new Promise((resolve) => {
+      answer = () => resolve(tooLarge());
+    });
+  };
+  const weir = new Weir({ url: 'http://weir.test', apiKey: 'k', batch: true, fetch: answering });
+  for (const name of ['first', 'second', 'third', 'fourth']) weir.track(name);
+  await isAsked;
+  const flushed = weir.flush();
+  const closed = weir.close(0);
+  // A flush ends when the client is closed.
+  await flushed;
+  answer();
+  expect(await closed).toBe(4);
+  expect(requests).toBe(1);
+});
