@@ -131,6 +131,8 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
   );
 
   const delivered = new Map<number, Delivered>();
+  /** The batch of a revoked partition can still be in progress. Its delay must not be set again, because nothing would remove it. */
+  const revoked = new Set<number>();
 
   /** Sets the delay to 0 when the partition has been idle for IDLE_MS. One timer is used for many batches, because a timer for each costs time. */
   function endDelayLater(partition: number, last: Delivered): void {
@@ -154,6 +156,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     alarm: (partition) => alarms.inc({ role, partition }),
     dead: (partition) => dead.inc({ role, partition }),
     delay(partition, age) {
+      if (revoked.has(partition)) return;
       const last = delivered.get(partition);
       const now = { age, at: performance.now(), isIdle: false };
       if (last === undefined) delivered.set(partition, { ...now, timer: undefined });
@@ -171,6 +174,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
       if (last.timer === undefined) endDelayLater(partition, last);
     },
     assigned(partition) {
+      revoked.delete(partition);
       // Creates the counters with 0, because Prometheus sees no increase of a counter whose first value is 1.
       records.inc({ role, partition }, 0);
       alarms.inc({ role, partition }, 0);
@@ -179,6 +183,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     },
     alarmed: (partition, hasAlarm) => alarm.set({ role, partition }, hasAlarm ? 1 : 0),
     revoked(partition) {
+      revoked.add(partition);
       clearTimeout(delivered.get(partition)?.timer);
       delivered.delete(partition);
       delay.remove({ role, partition });

@@ -6,9 +6,14 @@ test('the delay of a revoked partition is removed: otherwise it would keep its l
   metrics.delay(3, 400);
   metrics.delay(4, 1);
   metrics.revoked(3);
+  // The enricher can be in the middle of a batch when its partition is revoked.
+  metrics.delay(3, 500);
   const text = await registry.metrics();
   expect(text).not.toContain('weir_consume_delay_seconds{role="writer",partition="3"}');
   expect(text).toContain('weir_consume_delay_seconds{role="writer",partition="4"} 1');
+  metrics.assigned(3);
+  metrics.delay(3, 2);
+  expect(await registry.metrics()).toContain('weir_consume_delay_seconds{role="writer",partition="3"} 2');
 });
 
 test('the counters of an assigned partition exist before they count, so that Prometheus sees their first increase', async () => {
