@@ -1,4 +1,5 @@
 import tzlookup from '@photostructure/tz-lookup';
+import { COUNTRY_CODES } from '@weir/domain/country-codes';
 import { textOf } from '@weir/domain/ingest/context';
 import { cityName } from './city-name.ts';
 import { NO_PLACE, type Place } from './geo-lookup.ts';
@@ -63,10 +64,12 @@ function fromNested({ country: of, subdivisions, city, location }: NestedRecord)
   };
 }
 
-/** The ISO 3166-1 alpha-2 code. Some files use `ZZ` for "no country". */
+/**
+ * The ISO 3166-1 alpha-2 code. Some files use other codes for "no country" (`ZZ`, `XX`), for regions (`EU`, `AP`) or for anonymous proxies (`A1`).
+ */
 function countryCode(value: unknown): string {
   const code = textOf(value).toUpperCase();
-  return /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? code : '';
+  return COUNTRY_CODES.has(code) ? code : '';
 }
 
 /** Returns the complete ISO 3166-2 code. Most files have only the part after the country, and some files have the complete code. */

@@ -23,6 +23,13 @@ describe("MaxMind's layout", () => {
     [{ location: { ...berlin, time_zone: 'Europe/Vienna' } }, { timezone: 'Europe/Vienna' }],
     [{ location: berlin }, { timezone: 'Europe/Berlin' }],
     [{ registered_country: { iso_code: 'US' } }, { country: '' }],
+    [{ country: { iso_code: 'XK' } }, { country: 'XK' }],
+    // Codes for Europe, Asia/Pacific, anonymous proxies and "no country", which are not in ISO 3166-1.
+    [{ country: { iso_code: 'EU' } }, { country: '' }],
+    [{ country: { iso_code: 'AP' } }, { country: '' }],
+    [{ country: { iso_code: 'A1' } }, { country: '' }],
+    [{ country: { iso_code: 'XX' } }, { country: '' }],
+    [{ country: { iso_code: 'UK' } }, { country: '' }],
   ])('%j', (record, expected) => {
     expect(placeOf(record)).toEqual({ ...placeOf(record), ...expected });
   });
@@ -44,6 +51,10 @@ describe('the flat layout', () => {
     [{ country_code: 'DE', timezone: '+02:00', ...berlin }, { timezone: 'Europe/Berlin' }],
     [{ country_code: 'DE', timezone: 'Europe/Busingen' }, { timezone: 'Europe/Busingen' }],
     [{ country_code: 'ZZ' }, { country: '' }],
+    [
+      { country_code: 'EU', state1: 'Bavaria' },
+      { country: '', region: '' },
+    ],
     [{ country_code: '' }, { country: '' }],
   ])('%j', (record, expected) => {
     expect(placeOf(record)).toEqual({ ...placeOf(record), ...expected });
