@@ -53,13 +53,14 @@ export function pageContext(url: string, pathname: string, hostname: string, ref
 
 /**
  * The host and the path of a URL, cut to the limits of the fields `hostname` and `pathname` (docs/api.md, POST /api/collect). Undefined if
- * the path does not begin with a slash, as for `about:blank`, or for `localhost:3000/a`, in which `URL` reads `localhost` as the scheme.
+ * the URL has no host and its path does not begin with a slash, as for `about:blank`, or for `localhost:3000/a`, in which `URL` reads `localhost`
+ * as the scheme. The URL of an app can have a host and an empty path: `myapp://home`.
  */
 export function pageOf({
   hostname,
   pathname,
 }: URL): { readonly hostname: string; readonly pathname: string } | undefined {
-  if (!pathname.startsWith('/')) return undefined;
+  if (!pathname.startsWith('/') && hostname === '') return undefined;
   return { hostname: cutChars(hostname, HOSTNAME_CHARS_MAX), pathname: cutChars(pathname, PATHNAME_CHARS_MAX) };
 }
 

@@ -231,8 +231,15 @@ describe('the columns of a hit', () => {
     expect(row?.pathname).toBe('/#/a?x=1&token=3#b');
   });
 
-  test('a text that only looks like a URL has no page, and a long host is cut', async () => {
-    const urls = ['localhost:3000/a', 'about:blank', `https://${'a'.repeat(300)}.example/p`];
+  test('a text that only looks like a URL has no page, a long host is cut, and a URL of an app can have only a host', async () => {
+    const urls = [
+      'localhost:3000/a',
+      'about:blank',
+      `https://${'a'.repeat(300)}.example/p`,
+      'myapp://home?utm_source=x',
+      'myapp://home/a',
+      'myapp:/a',
+    ];
     const rows = await harness.enrich(...urls.map((url) => ({ body: pageview({ url }) })));
     const long = `${'a'.repeat(255)}`;
     expect(rows.map((row) => [row?.hostname, row?.pathname])).toEqual([
@@ -250,6 +257,9 @@ describe('the columns of a hit', () => {
         url: 'https://example.com/a?q=1&email=me%40x.org&utm_source=news&gclid=2#part',
         pathname: '/a?q=1&email=me',
         referrer: 'https://www.google.com/search?q=2&email=me#secret',
+      ['home', ''],
+      ['home', '/a'],
+      ['', '/a'],
       }),
     };
     const tags = { utm_source: 'news', click_id_type: 'gclid', referrer_domain: 'google.com' };
