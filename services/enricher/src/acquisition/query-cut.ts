@@ -34,11 +34,13 @@ export function withoutFragment(url: string): string {
 
 /**
  * Removes query parameters from a path: campaign parameters and click IDs, because they have their own columns, and those that the site does not
- * keep. If the pages of a site are in the fragment (`/#/reset?token=…`), the query is in the fragment too.
+ * keep. If the pages of a site are in the fragment (`/#/reset?token=…`), the query is in the fragment too. It can also be after a second `#`.
  */
 export function cutPath(path: string, cut: QueryCut | undefined): string {
   const keeps = (name: string) => !isCampaignParameter(name) && (cut === undefined || cut.names.has(name));
-  const hash = path.indexOf('#');
-  if (hash < 0) return cutQuery(path, keeps);
-  return `${cutQuery(path.slice(0, hash), keeps)}#${cutQuery(path.slice(hash + 1), keeps)}`;
+  if (!path.includes('#')) return cutQuery(path, keeps);
+  return path
+    .split('#')
+    .map((part) => cutQuery(part, keeps))
+    .join('#');
 }

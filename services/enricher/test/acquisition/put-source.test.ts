@@ -238,6 +238,8 @@ describe('the columns of a hit', () => {
       `https://${'a'.repeat(300)}.example/p`,
       'myapp://home?utm_source=x',
       'myapp://home/a',
+    const [second] = await harness.enrich({ body: pageview({ pathname: '/?a=1#/b#c?gclid=2&x=3' }) });
+    expect(second?.pathname).toBe('/?a=1#/b#c?x=3');
       'myapp:/a',
     ];
     const rows = await harness.enrich(...urls.map((url) => ({ body: pageview({ url }) })));
@@ -267,9 +269,9 @@ describe('the columns of a hit', () => {
       await harness.registry.putSite({ ...site, queryAllow });
       return (await harness.enrich(hit))[0];
     };
-    const inFragment = { body: pageview({ pathname: '/#/a?q=1&token=3' }) };
+    const inFragment = ['/#/a?q=1&token=3', '/#/a#b?token=3'].map((path) => ({ body: pageview({ pathname: path }) }));
     await harness.registry.putSite({ ...site, queryAllow: [] });
-    expect((await harness.enrich(inFragment))[0]?.pathname).toBe('/#/a');
+    expect((await harness.enrich(...inFragment)).map((row) => row.pathname)).toEqual(['/#/a', '/#/a#b']);
     expect(await cut(['q'])).toMatchObject({
       ...tags,
       url: 'https://example.com/a?q=1',
