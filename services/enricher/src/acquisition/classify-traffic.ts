@@ -49,20 +49,27 @@ const DIRECT = '(direct)';
  * GA4 does not read a medium from a tag that names paid traffic. Without utm_medium, it reports a visit with such a tag as Unassigned or organic.
  */
 export function attribute({ tags, clickId, referrer }: Visit, sources: Sources): Attribution {
-  const linkTag = tags.ref || tags.source || tags.via;
-  const sentTag = hostIfUrl(tags.utm_source || linkTag);
+  const utmSource = orEmpty(tags.utm_source);
+  const linkTag = orEmpty(tags.ref) || orEmpty(tags.source) || orEmpty(tags.via);
+  const sentTag = hostIfUrl(utmSource || linkTag);
   const tag = sentTag || clickSource(clickId, referrer);
   const paid = sentTag === '' ? undefined : sources.ofPaidTag(sentTag);
   const source = paid?.source ?? (tag === '' ? referrer?.source : sources.ofTag(tag));
-  const name = tag === DIRECT ? '' : (source?.name ?? (tag || (referrer?.domain ?? '')));
-  const medium = tags.utm_medium || clickId?.medium || paid?.medium || untaggedMedium(tags, linkTag, source, referrer);
+  const name = tag.trim().toLowerCase() === DIRECT ? '' : (source?.name ?? (tag || (referrer?.domain ?? '')));
+  const medium =
+    orEmpty(tags.utm_medium) || clickId?.medium || paid?.medium || untaggedMedium(utmSource, linkTag, source, referrer);
   const channel = channelOf({
     source: (tag || (referrer?.domain ?? '')).trim().toLowerCase(),
     kind: source?.kind,
     medium: medium.trim().toLowerCase(),
-    campaign: tags.utm_campaign.toLowerCase(),
+    campaign: orEmpty(tags.utm_campaign).toLowerCase(),
   });
   return { channel, trafficSource: name };
+}
+
+/** A tag that consists only of white space (`?utm_source=%20`) says nothing about the visit. The column of the tag keeps it as sent. */
+function orEmpty(tag: string): string {
+  return tag.trim() === '' ? '' : tag;
 }
 
 /** A tag such as `?ref=https://blog.example/post` names the site `blog.example`. The column `ref` keeps the tag as sent. */
@@ -88,12 +95,12 @@ const TAG_MEDIA: ReadonlySet<string> = new Set(['email', 'e-mail', 'e_mail', 'e 
  * that a tag names.
  */
 function untaggedMedium(
-  tags: CampaignTags,
+  utmSource: string,
   linkTag: string,
   source: Source | undefined,
   referrer: Origin | undefined,
 ): string {
-  if (tags.utm_source !== '') return '';
+  if (utmSource !== '') return '';
   if (linkTag !== '') {
     const word = linkTag.trim().toLowerCase();
     return TAG_MEDIA.has(word) ? word : REFERRER_MEDIUM[source?.kind ?? 'other'];

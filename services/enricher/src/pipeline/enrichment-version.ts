@@ -8,7 +8,7 @@ import bots from '../../lists/bots.json';
  * Increase this number when a changed step makes other rows from the same records. For a new column, increase the version of the column
  * list instead.
  */
-const STEPS_VERSION = 9;
+const STEPS_VERSION = 10;
 
 /** The version of the code, and of the lists of bots and sources. The geo data has its own version, because it can change while Weir runs. */
 export function enrichmentVersion(lists: SourceLists): string {

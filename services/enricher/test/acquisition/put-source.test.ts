@@ -117,6 +117,10 @@ describe('tags and click IDs', () => {
     ['?utm_source=free', 'Unassigned', 'free'],
     ['?utm_source=meta&utm_medium=paid', 'Paid Social', 'Facebook'],
     ['?utm_source=(direct)&utm_medium=(none)', 'Direct', ''],
+    ['?utm_source=(Direct)&utm_medium=(None)', 'Direct', ''],
+    ['?utm_source=%20&utm_campaign=+', 'Direct', ''],
+    ['?utm_medium=%20&gclid=1', 'Paid Search', 'Google'],
+    ['?ref=%20&via=partner', 'Referral', 'partner'],
     ['?utm_source=email%20', 'Email', 'email '],
     ['?utm_source=%20sms', 'SMS', ' sms'],
     ['?utm_source=&utm_source=bing', 'Organic Search', 'Bing'],
@@ -135,6 +139,11 @@ describe('tags and click IDs', () => {
     expect(of(`${PAGE}?fbclid=1&gclid=2`, '')).toEqual(['Paid Search', 'Google']);
     expect(of(`${PAGE}?igsh=1&ScCid=2`, 'https://l.instagram.com/')).toEqual(['Paid Social', 'Snapchat']);
     expect(of(`${PAGE}?igsh=1&fbclid=2`, '')).toEqual(['Organic Social', 'Instagram']);
+  });
+
+  test('a tag of white space says nothing, so the referrer counts', () => {
+    expect(of(`${PAGE}?utm_source=%20`, 'https://www.google.com/')).toEqual(['Organic Search', 'Google']);
+    expect(of(`${PAGE}?ref=+`, 'https://www.google.com/')).toEqual(['Organic Search', 'Google']);
   });
 
   test('a tag wins over the referrer', () => {
@@ -229,6 +238,8 @@ describe('the columns of a hit', () => {
   test('tags and click IDs are also removed from a query in the fragment of a path', async () => {
     const [row] = await harness.enrich({ body: pageview({ pathname: '/#/a?x=1&gclid=2&token=3#b' }) });
     expect(row?.pathname).toBe('/#/a?x=1&token=3#b');
+    const [second] = await harness.enrich({ body: pageview({ pathname: '/?a=1#/b#c?gclid=2&x=3' }) });
+    expect(second?.pathname).toBe('/?a=1#/b#c?x=3');
   });
 
   test('a text that only looks like a URL has no page, a long host is cut, and a URL of an app can have only a host', async () => {
@@ -238,8 +249,6 @@ describe('the columns of a hit', () => {
       `https://${'a'.repeat(300)}.example/p`,
       'myapp://home?utm_source=x',
       'myapp://home/a',
-    const [second] = await harness.enrich({ body: pageview({ pathname: '/?a=1#/b#c?gclid=2&x=3' }) });
-    expect(second?.pathname).toBe('/?a=1#/b#c?x=3');
       'myapp:/a',
     ];
     const rows = await harness.enrich(...urls.map((url) => ({ body: pageview({ url }) })));
@@ -248,6 +257,9 @@ describe('the columns of a hit', () => {
       ['', ''],
       ['', ''],
       [long, '/p'],
+      ['home', ''],
+      ['home', '/a'],
+      ['', '/a'],
     ]);
   });
 
@@ -259,9 +271,6 @@ describe('the columns of a hit', () => {
         url: 'https://example.com/a?q=1&email=me%40x.org&utm_source=news&gclid=2#part',
         pathname: '/a?q=1&email=me',
         referrer: 'https://www.google.com/search?q=2&email=me#secret',
-      ['home', ''],
-      ['home', '/a'],
-      ['', '/a'],
       }),
     };
     const tags = { utm_source: 'news', click_id_type: 'gclid', referrer_domain: 'google.com' };
