@@ -9,6 +9,12 @@ import type { DumpedRow } from './dumped-row.ts';
  */
 export function erasableRow(siteId: string, row: DumpedRow): ErasableRecord {
   const { receivedAt, timestamp, visitorId, userId, outcome, values } = row;
-  const customerId = outcome === 'identify' ? '' : customerIdOf(JSON.parse(String(values.properties)) as JsonObject);
+  const text = String(values.properties);
+  const parsed = outcome === 'identify' ? undefined : (JSON.parse(text) as JsonObject);
+  const customerId = customerIdOf(
+    parsed,
+    () => text,
+    (properties) => properties,
+  );
   return { siteId, receivedAt, timestamp, visitorId, userId, customerId };
 }

@@ -1,4 +1,6 @@
 import { textOf } from '../ingest/context.ts';
+import { fits64Bits, markLongIntegers } from '../json/exact-numbers.ts';
+import type { Json } from '../json/json.ts';
 import { recordText } from '../records/body-text.ts';
 import type { Outcome } from '../records/outcome.ts';
 import { RECORDS_COLUMNS_BY_VERSION } from '../records/records-columns.ts';
@@ -8,10 +10,24 @@ import type { Tombstone } from './tombstone.ts';
 
 type Fields = ReadonlyMap<string, unknown>;
 
-/** The payment customer that an event names in its properties. Empty if it names none. */
-export function customerIdOf(properties: Readonly<Record<string, unknown>> | undefined): string {
+type Properties = Readonly<Record<string, unknown>>;
+
+/**
+ * The payment customer that an event names in its properties. Empty if it names none. `text` returns JSON in which a long number still has all
+ * digits, and `propertiesIn` the properties in this JSON: ClickHouse compares all digits, but JSON.parse has rounded them.
+ */
+export function customerIdOf(
+  properties: Properties | undefined,
+  text: () => string,
+  propertiesIn: (json: Json) => unknown,
+): string {
   const id = properties?.payment_customer_id;
-  return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
+  if (typeof id === 'string') return id;
+  if (typeof id !== 'number') return '';
+  const marked = Number.isSafeInteger(id) ? undefined : markLongIntegers(text(), fits64Bits);
+  if (marked === undefined) return String(id);
+  const exact = (propertiesIn(JSON.parse(marked.text) as Json) as Properties).payment_customer_id;
+  return typeof exact === 'string' ? exact.slice(marked.mark.length) : String(id);
 }
 
 /**
@@ -27,7 +43,7 @@ export function createLineEraser(
   const erasures = createErasures(tombstonesOf);
   return (line: Uint8Array, columnsVersion: number): Uint8Array => {
     const fields = readLine(line, columnsVersion);
-    const isErased = fields.get('outcome') === 'dead' ? isErasedLetter(fields) : isErasedRecord(fields);
+    const isErased = fields.get('outcome') === 'dead' ? isErasedLetter(fields) : isErasedRecord(fields, line);
     if (isErased) return bareLine(fields, 'erased', 'forgotten', Number(fields.get('received_at')));
     const happenedAt = Math.min(Number(fields.get('timestamp')), Number(fields.get('received_at')));
     const before = expiresBefore(textOf(fields.get('site_id')));
@@ -35,9 +51,11 @@ export function createLineEraser(
     return isExpired ? bareLine(fields, 'expired', 'events', happenedAt) : line;
   };
 
-  function isErasedRecord(fields: Fields): boolean {
+  function isErasedRecord(fields: Fields, line: Uint8Array): boolean {
     const siteId = textOf(fields.get('site_id'));
-    const properties = fields.get('properties') as Readonly<Record<string, unknown>>;
+    const properties = fields.get('properties') as Properties;
+    const propertiesIn = (values: Json): unknown =>
+      (values as readonly Json[])[[...fields.keys()].indexOf('properties')];
     const isRow = fields.get('outcome') === 'row';
     return (
       erasures(siteId)?.record({
@@ -46,7 +64,7 @@ export function createLineEraser(
         timestamp: Number(fields.get('timestamp')),
         visitorId: textOf(fields.get('visitor_id')),
         userId: textOf(fields.get('user_id')),
-        customerId: isRow ? customerIdOf(properties) : '',
+        customerId: isRow ? customerIdOf(properties, () => recordText(line), propertiesIn) : '',
       }) ?? false
     );
   }

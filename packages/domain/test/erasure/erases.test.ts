@@ -128,6 +128,22 @@ test('an erased line has only its place, its site and its time of receipt', () =
   });
 });
 
+test('a payment customer that is a long number is compared with all of its digits, as in ClickHouse', () => {
+  const id = '900719925474099301';
+  const erase = createLineEraser(() => [tombstone({ entries: [entryOf('c', hash('c', id))] })]);
+  const lineOf = (digits: string): Buffer => {
+    const values = RECORDS_COLUMNS.map((column) => {
+      if (column === 'properties') return { other: 'DIGITS', payment_customer_id: 'DIGITS' };
+      return { outcome: 'row', site_id: 'shop', received_at: 50, timestamp: 40 }[column as string] ?? '';
+    });
+    return Buffer.from(`${JSON.stringify(values).replaceAll('"DIGITS"', digits)}\n`);
+  };
+  const kept = lineOf(String(Number(id)));
+  expect(Number(kept.toString().match(/\d{18}/)?.[0])).toBe(Number(id));
+  expect(erase(kept, 2)).toBe(kept);
+  expect(Buffer.from(erase(lineOf(id), 2)).toString()).toContain('"erased","forgotten"');
+});
+
 test('a dead letter is erased if it names the site and an erased ID, also one that is cut off', () => {
   const erases = compileErasures([tombstone({ entries: [entryOf('u', hash('u', 'o"brien'))] })]);
   const letter = (payload: string, receivedAt = 50) => erases?.letter(letterTexts(payload), receivedAt);

@@ -1,6 +1,9 @@
 import { erasableRow } from '@weir/domain/dump/erasable-row';
 import { customerIdOf } from '@weir/domain/erasure/erase-line';
 import { createErasures } from '@weir/domain/erasure/erases';
+import { sentProperties } from '@weir/domain/ingest/server-event';
+import type { Json, JsonObject } from '@weir/domain/json/json';
+import { bodyTextOf } from '@weir/domain/records/body-text';
 import type { Registry } from '@weir/ports/registry';
 import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
@@ -16,7 +19,9 @@ export function createIsErased(registry: Pick<Registry, 'tombstones'>): IsErased
     if (erases === undefined) return false;
     if (dumped !== undefined) return erases.record(erasableRow(siteId, dumped));
     const { receivedAt, timestamp, visitorId, userId } = event;
-    const customerId = event.identity === undefined ? customerIdOf(event.properties) : '';
+    const propertiesIn = (body: Json) =>
+      event.kind === 'collect' ? (body as JsonObject).event_properties : sentProperties(body as JsonObject);
+    const customerId = customerIdOf(event.properties, () => bodyTextOf(event.raw), propertiesIn);
     return erases.record({ siteId, receivedAt, timestamp, visitorId, userId, customerId });
   };
 }

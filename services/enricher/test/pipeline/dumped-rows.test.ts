@@ -1,8 +1,9 @@
 import { DUMP_COLUMNS, DUMP_VERSION } from '@weir/domain/dump/dump-format';
+import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
 import type { Json } from '@weir/domain/json/json';
 import { profileId } from '@weir/domain/people/profile-id';
 import { STAMP_COLUMNS } from '@weir/domain/records/records-columns';
-import { CHROME, type EnrichHarness, IP, NOW, openEnrichHarness, SITE } from './enrich-harness.ts';
+import { CHROME, type EnrichHarness, IP, NOW, openEnrichHarness, parseLine, rawBytes, SITE } from './enrich-harness.ts';
 
 let weir: EnrichHarness;
 beforeEach(async () => {
@@ -124,4 +125,27 @@ test('a row that was received before its erasure is not taken back, whenever the
     ['erased', '', BEFORE],
     ['row', ROW.pathname, BEFORE + 2],
   ]);
+});
+
+test('an erased payment customer that was sent as a long number is compared with all of its digits', async () => {
+  const id = '900719925474099301';
+  const entries = [entryOf('c', erasureHash('s', SITE, 'c', id))];
+  await weir.registry.putTombstone({
+    siteId: SITE,
+    erasureId: 'e',
+    part: 0,
+    at: NOW,
+    salt: 's',
+    whole: false,
+    entries,
+  });
+  const event = (digits: string): Buffer => {
+    const body = { name: 'payment', value: 1, properties: { payment_customer_id: 'DIGITS' } };
+    return Buffer.from(String(rawBytes({ kind: 'event', body })).replace('"DIGITS"', digits));
+  };
+  const row = (digits: string): Buffer =>
+    Buffer.from(rawBytes(dumped({ ...ROW, properties: `{"payment_customer_id":${digits}}` })));
+  const rounded = String(Number(id));
+  const texts = await weir.lines([event(id), event(rounded), row(id), row(rounded)]);
+  expect(texts.map((text) => parseLine(text).outcome)).toEqual(['erased', 'row', 'erased', 'row']);
 });
