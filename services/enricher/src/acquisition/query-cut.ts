@@ -44,3 +44,11 @@ export function cutPath(path: string, cut: QueryCut | undefined): string {
     .map((part) => cutQuery(part, keeps))
     .join('#');
 }
+
+/** Returns the query of a path. If the path has a query in its fragment too, or after a second `#`, the result is all of these queries in one. */
+export function queryOf(path: string): string {
+  return path
+    .split('#')
+    .flatMap((part) => (part.includes('?') ? part.slice(part.indexOf('?') + 1) : []))
+    .join('&');
+}

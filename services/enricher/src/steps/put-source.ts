@@ -4,10 +4,11 @@ import type { Site } from '@weir/domain/registry/site';
 import { attribute } from '../acquisition/classify-traffic.ts';
 import { createHostDomains } from '../acquisition/host-domain.ts';
 import type { PageUrl } from '../acquisition/page-url.ts';
-import { cutPath, type QueryCut, queryCutOf } from '../acquisition/query-cut.ts';
+import { cutPath, type QueryCut, queryCutOf, queryOf } from '../acquisition/query-cut.ts';
 import type { Referrer } from '../acquisition/referrer.ts';
 import { jsonText } from '../encoding/json-text.ts';
 import { sourceJson } from '../encoding/source-columns.ts';
+import type { EnrichedEvent } from '../pipeline/enriched-event.ts';
 import type { Step } from '../pipeline/step.ts';
 
 export interface PutSourceDeps {
@@ -25,8 +26,8 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
     const cut = queryCutOf(event.site);
     const page = pageUrl(event.url, cut);
     const referrer = referrerOf(event.referrer, cut);
-    // If the event has no URL, its pathname can contain the query with the tags.
-    const tagged = event.url === '' && event.pathname.includes('?') ? pageUrl(event.pathname, cut) : page;
+    const pathQuery = event.pathname.includes('?') ? taggedQueryOf(event) : undefined;
+    const path = pathQuery === undefined ? page : pageUrl(`?${pathQuery}`, cut);
     event.hostname ||= page.hostname;
     if (event.pathname === '') event.pathname = page.pathname;
     else if (event.pathname.includes('?')) event.pathname = cutPath(event.pathname, cut);
@@ -35,11 +36,11 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
       hostname === page.hostname && pathname === page.pathname
         ? page.json
         : `${page.urlJson},${jsonText(hostname)},${jsonText(pathname)}`;
-    const tags = mergeCampaignTags(event.tags, tagged.tags);
+    const tags = mergeCampaignTags(event.tags, page.tags === NO_CAMPAIGN_TAGS ? path.tags : page.tags);
     const external = isExternal(referrer, hostname, event.site, domainOf) ? referrer : undefined;
-    const clickId = tagged.clickId;
+    const clickId = page.clickId ?? path.clickId;
     // A server event without a URL and without a referrer is not a visit. Its channel is empty, and not Direct.
-    const ofNoVisit = event.kind === 'event' && event.url === '' && event.referrer === '' && tagged === page;
+    const ofNoVisit = event.kind === 'event' && event.url === '' && event.referrer === '' && path === page;
     if (tags === NO_CAMPAIGN_TAGS && clickId === undefined && !ofNoVisit) {
       const { columns, visit } = external === undefined ? referrer.internalJson : referrer.untaggedJson;
       event.sourceJson = `${pageJson},${columns}`;
@@ -54,6 +55,16 @@ export function createPutSource({ sources, pageUrl, referrer: referrerOf }: PutS
     return undefined;
   };
   return { name: 'put-source', apply };
+}
+
+/**
+ * Returns the query of the pathname if it can have tags that the URL lacks, and otherwise undefined. It can if the event has no URL. It also can if
+ * the pages of the site are in the fragment (`/#/pricing?utm_source=…`), because the snippet sends the fragment only in the pathname.
+ */
+function taggedQueryOf({ url, pathname }: EnrichedEvent): string | undefined {
+  if (url === '') return queryOf(pathname);
+  const hash = pathname.indexOf('#');
+  return hash < 0 ? undefined : queryOf(pathname.slice(hash));
 }
 
 /**
