@@ -34,12 +34,13 @@ export function createWeir(given: Options, src = location.href): Weir {
   // The defaults also replace options that are undefined.
   const { spa = '', exclude = '', hosts = '*', query = '*' } = given;
   let cookieless = isOn(given.cookieless);
-  const path = (): string => location.pathname + (isOn(given.hash) ? location.hash : '');
+  // The fragment can have queries too: `#/reset?token=…`.
+  const path = (): string => location.pathname + (isOn(given.hash) ? location.hash : '').replace(/[^#]*/g, clean);
   const clean = (url: string): string =>
     cleanUrl(
-      url.replace(/\?[^#]*/, (pairs) =>
+      url.replace(/\?[^#]*/g, (pairs) =>
         pairs
-          .replace(/[?&]([^=&]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + query, name) ? pair : ''))
+          .replace(/[?&]([^&=]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + query, name) ? pair : ''))
           .replace(/^&/, '?'),
       ),
     );

@@ -140,6 +140,23 @@ test('createWeir: an option that is undefined has its default', async () => {
   expect(page.endpoints[0]).toBe('https://weir.example/api/collect');
 });
 
+test('data-query also applies to the query of a fragment that data-hash sends', async () => {
+  const url = 'https://a.example/?id=1&page=2#/reset?token=secret&page=3&utm_source=news#part?key=4';
+  const page = openFakePage({ url, attributes: { hash: '', query: 'page' } });
+  page.run(full);
+  page.go('/#/b');
+  page.go('/#/b?token=other');
+  await page.settled();
+  expect(page.hits.map((hit) => [hit.url, hit.pathname])).toEqual([
+    ['https://a.example/?page=2', '/#/reset?page=3&utm_source=news#part'],
+    ['https://a.example/', '/#/b'],
+  ]);
+  const all = openFakePage({ url, attributes: { hash: '' } });
+  all.run(full);
+  await all.settled();
+  expect(namesOf(all)).toEqual([new URL(url).pathname + new URL(url).hash]);
+});
+
 test('a click on the text of a label also clicks its control, but an event around both is sent once', async () => {
   const page = openFakePage();
   page.run(full);
