@@ -51,8 +51,10 @@ const NOT_AS_EXPECTED = 412;
 const NO_OBJECT = 404;
 /** The status of the answer of a service that does not support conditional writes. */
 const NO_CONDITIONS = 501;
-/** Statuses from 400 to 499 after which a retry may succeed: a concurrent conditional write (409), and too many requests (429). */
-const RETRYABLE = [409, 429];
+/** Statuses from 400 to 499 after which a retry may succeed: a timeout (408), a concurrent conditional write (409), and too many requests (429). */
+const RETRYABLE = [408, 409, 429];
+/** The name of S3's error if the body of a request arrived too slowly. Its status is 400, but a retry may succeed. */
+const TOO_SLOW = 'RequestTimeout';
 
 /** Opens the object store under a prefix of a bucket. The bucket must exist. */
 export function openS3ObjectStore(config: S3Location): ObjectStore {
@@ -88,11 +90,30 @@ export function openS3ObjectStore(config: S3Location): ObjectStore {
         if (Key !== undefined)
           yield { name: Key.slice(root.length), bytes: Size ?? 0, storedAt: LastModified?.getTime() ?? 0 };
       }
-      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      if (page.IsTruncated !== true) return;
+      const next = page.NextContinuationToken;
+      // Without this check, the list would end early or never. A caller that gets an incomplete list skips objects, for example during an erasure.
+      if (next === undefined || next === token) {
+        const message = `cannot list ${namePrefix} in ${location}: the service answers that there are more objects, but not how to get them. Use a service that supports ListObjectsV2`;
+        throw new DependencyError('object_store_refused', message);
+      }
+      token = next;
     } while (token !== undefined);
   }
 
-  /** Stores the object if the condition is true. Without support for conditional writes, stores it always. Resolves with whether it was stored. */
+  async function versionOf(name: string): Promise<string | undefined> {
+    try {
+      return (await client.send(new HeadObjectCommand({ Bucket: bucket, Key: keyOf(name) }))).ETag;
+    } catch (error) {
+      if (statusOf(error) === NO_OBJECT) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Stores the object if the condition is true. Without support for conditional writes, reads the version of the object first, and compares it
+   * here. Resolves with whether the object was stored.
+   */
   const putIf = (name: string, body: Uint8Array, condition: { IfMatch?: string; IfNoneMatch?: string }) =>
     send(`store ${name}`, async () => {
       const target = { Bucket: bucket, Key: keyOf(name), Body: body, ContentLength: body.byteLength };
@@ -105,6 +126,7 @@ export function openS3ObjectStore(config: S3Location): ObjectStore {
         const isDeleted = status === NO_OBJECT && condition.IfMatch !== undefined && !isMissingBucket;
         if (status === NOT_AS_EXPECTED || isDeleted) return false;
         if (status !== NO_CONDITIONS) throw error;
+        if ((await versionOf(name)) !== condition.IfMatch) return false;
         await client.send(new PutObjectCommand(target));
       }
       return true;
@@ -124,15 +146,7 @@ export function openS3ObjectStore(config: S3Location): ObjectStore {
     create: (name, body) => putIf(name, body, { IfNoneMatch: '*' }),
     replace: (name, version, body) => putIf(name, body, { IfMatch: version }),
 
-    version: (name) =>
-      send(`read ${name}`, async () => {
-        try {
-          return (await client.send(new HeadObjectCommand({ Bucket: bucket, Key: keyOf(name) }))).ETag;
-        } catch (error) {
-          if (statusOf(error) === 404) return undefined;
-          throw error;
-        }
-      }),
+    version: (name) => send(`read ${name}`, () => versionOf(name)),
 
     get: (name) =>
       send(`read ${name}`, async () => {
@@ -144,7 +158,7 @@ export function openS3ObjectStore(config: S3Location): ObjectStore {
           };
           return objectContent(Body as Readable, failed, stalledMs);
         } catch (error) {
-          if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return undefined;
+          if (isNoSuchKey(error)) return undefined;
           throw error;
         }
       }),
@@ -153,7 +167,12 @@ export function openS3ObjectStore(config: S3Location): ObjectStore {
 
     delete: (name) =>
       send(`delete ${name}`, async () => {
-        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
+        try {
+          await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(name) }));
+        } catch (error) {
+          // AWS answers 204 if the object does not exist. Some other services answer with this error.
+          if (!isNoSuchKey(error)) throw error;
+        }
       }),
 
     removeLeftovers: async () => undefined,
@@ -194,16 +213,20 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }
 
+function isNoSuchKey(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.name === 'NoSuchKey';
+}
+
 /**
- * Translates an error of the SDK. After the statuses 409, 429 and 5xx, a retry may succeed. After any other error status, an operator must change
- * the credentials, the bucket or the permissions.
+ * Translates an error of the SDK. After the statuses in `RETRYABLE`, after 5xx and after `TOO_SLOW`, a retry may succeed. After any other error
+ * status, an operator must change the credentials, the bucket or the permissions.
  */
 function translate(what: string, error: unknown): unknown {
   if (error instanceof TypeError || error instanceof DependencyError || !(error instanceof Error)) return error;
   const status = statusOf(error);
   const noCredentials = error.name === 'CredentialsProviderError';
-  const refused =
-    noCredentials || (status !== undefined && status >= 300 && status < 500 && !RETRYABLE.includes(status));
+  const isRetryable = status === undefined || RETRYABLE.includes(status) || error.name === TOO_SLOW;
+  const refused = noCredentials || (!isRetryable && status >= 300 && status < 500);
   const reason = error.message || error.name;
   const advice = refused ? ': check the endpoint, the region, the bucket, the credentials and their permissions' : '';
   return new DependencyError(

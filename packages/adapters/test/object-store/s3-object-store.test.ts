@@ -56,9 +56,10 @@ test('a service without conditional writes stores an object without a condition'
   const stored: string[] = [];
   const server = createServer((request, response) => {
     const isConditional = request.headers['if-none-match'] !== undefined;
-    if (!isConditional) stored.push(request.url ?? '');
+    if (request.method === 'PUT' && !isConditional) stored.push(request.url ?? '');
+    const status = request.method === 'HEAD' ? 404 : 200;
     request.resume();
-    request.on('end', () => response.writeHead(isConditional ? 501 : 200).end());
+    request.on('end', () => response.writeHead(isConditional ? 501 : status).end());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -135,25 +136,26 @@ test('a connection that is lost while an object is read is object_store_unavaila
   }
 });
 
-describe('a service that stops answering', () => {
-  const STALLED_MS = 200;
-  const unavailable = expect.objectContaining({ code: 'object_store_unavailable' });
+const STALLED_MS = 200;
+const unavailable = expect.objectContaining({ code: 'object_store_unavailable' });
+const refused = expect.objectContaining({ code: 'object_store_refused' });
 
-  async function withServer(answer: RequestListener, test: (store: ObjectStore) => Promise<void>): Promise<void> {
-    const server = createServer(answer).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const place = { endpoint, region: 'us-east-1', pathStyle: true, bucket: 'bucket', prefix: '' };
-    const store = openS3ObjectStore({ ...place, stalledMs: STALLED_MS });
-    try {
-      await test(store);
-    } finally {
-      store.close();
-      server.closeAllConnections();
-      server.close();
-    }
+async function withServer(answer: RequestListener, test: (store: ObjectStore) => Promise<void>): Promise<void> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const place = { endpoint, region: 'us-east-1', pathStyle: true, bucket: 'bucket', prefix: '' };
+  const store = openS3ObjectStore({ ...place, stalledMs: STALLED_MS });
+  try {
+    await test(store);
+  } finally {
+    store.close();
+    server.closeAllConnections();
+    server.close();
   }
+}
 
+describe('a service that stops answering', () => {
   const calls: readonly (readonly [string, (store: ObjectStore) => Promise<unknown>])[] = [
     ['put', (store) => store.put('a', Buffer.from('1'))],
     ['put of a stream', (store) => store.put('a', Readable.from([Buffer.from('1')]))],
@@ -179,4 +181,64 @@ describe('a service that stops answering', () => {
       await withServer(halfway, (store) => expect(call(store)).rejects.toEqual(unavailable));
     },
   );
+});
+
+describe('a service that differs from AWS', () => {
+  /** Answers each request with this status and, if it is given, with an error of this name or with this body. */
+  const answering =
+    (status: number, { error, body = '' }: { readonly error?: string; readonly body?: string } = {}): RequestListener =>
+    (request, response) => {
+      request.resume();
+      const text = error === undefined ? body : `<Error><Code>${error}</Code><Message>no</Message></Error>`;
+      request.on('end', () => response.writeHead(status, { 'content-type': 'application/xml' }).end(text));
+    };
+  const all = async (store: ObjectStore): Promise<string[]> => {
+    const names: string[] = [];
+    for await (const { name } of store.list('')) names.push(name);
+    return names;
+  };
+  const page = (name: string, more: string): string =>
+    `<ListBucketResult><Contents><Key>${name}</Key><Size>1</Size></Contents>${more}</ListBucketResult>`;
+
+  test('an object that is deleted although it does not exist: the answer 404 is no failure', async () => {
+    await withServer(answering(404, { error: 'NoSuchKey' }), (store) => store.delete('a'));
+    await withServer(answering(404, { error: 'NoSuchBucket' }), (store) =>
+      expect(store.delete('a')).rejects.toEqual(refused),
+    );
+  });
+
+  test.each([
+    ['408', answering(408)],
+    ['400 RequestTimeout', answering(400, { error: 'RequestTimeout' })],
+  ])('after the answer %s, a retry may succeed', async (_name, answer) => {
+    await withServer(answer, (store) => expect(store.put('a', Buffer.from('1'))).rejects.toEqual(unavailable));
+  });
+
+  test('a list that is not complete is refused, and not taken for a complete one', async () => {
+    const body = page('a', '<IsTruncated>true</IsTruncated>');
+    await withServer(answering(200, { body }), (store) => expect(all(store)).rejects.toEqual(refused));
+  });
+
+  test('a list that never ends is refused', async () => {
+    const body = page('a', '<IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken>');
+    await withServer(answering(200, { body }), (store) => expect(all(store)).rejects.toEqual(refused));
+  });
+
+  test('without conditional writes, `create` and `replace` leave an object that does not have the expected version', async () => {
+    const etag = '"1"';
+    const puts: unknown[] = [];
+    const unconditional: RequestListener = (request, response) => {
+      const isConditional = ['if-match', 'if-none-match'].some((name) => request.headers[name] !== undefined);
+      if (request.method === 'PUT' && !isConditional) puts.push(request.url);
+      request.resume();
+      request.on('end', () => response.writeHead(isConditional ? 501 : 200, { etag }).end());
+    };
+    await withServer(unconditional, async (store) => {
+      expect(await store.create('a', Buffer.from('2'))).toBe(false);
+      expect(await store.replace('a', '"0"', Buffer.from('2'))).toBe(false);
+      expect(puts).toEqual([]);
+      expect(await store.replace('a', etag, Buffer.from('2'))).toBe(true);
+      expect(puts).toHaveLength(1);
+    });
+  });
 });
