@@ -141,7 +141,8 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       for (const kind of ['claim', 'first']) await removeMatching(client, `${prefix}${kind}:{${siteId}}:*`);
     },
     async ping() {
-      await orUnavailable(client.ping());
+      // Writes a key that expires at once, because a server that has no memory left, or has become a replica, still answers PING.
+      await orUnavailable(client.set(`${prefix}ping`, '', 'PX', 1));
     },
     async drift() {
       const memory = await orUnavailable(client.info('memory'));
