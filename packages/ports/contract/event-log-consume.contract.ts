@@ -108,6 +108,26 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
       expect((await reader.has(0, 5)).map(text)).toEqual(['2', '3', '1', '2', '3']);
     });
 
+    test('a `seek` in an `open` or a `handle` that rejects has no effect, and the call is repeated', async () => {
+      await append([0, 1, 2].map((n) => ({ ...record(`${n}`), partition: 0 })));
+      const failures = { open: 1, handle: 1 };
+      const reader = await member(log(), {
+        opening(handle) {
+          if (handle.partition !== 0 || failures.open-- <= 0) return;
+          handle.seek(2);
+          throw new Error('not open yet');
+        },
+        before(handle, records) {
+          if (records.at(-1)?.offset !== 2 || failures.handle-- <= 0) return;
+          handle.seek(1);
+          throw new Error('not handled yet');
+        },
+      });
+      expect((await reader.has(0, 3)).map(text)).toEqual(['0', '1', '2']);
+      expect(partitionsOfError(reader, 'not open yet')).toEqual([0]);
+      expect(partitionsOfError(reader, 'not handled yet')).toEqual([0]);
+    });
+
     test('`wake` requests a `handle` call, without records if there are none', async () => {
       const reader = await member(log());
       await eventually('partition 0 is assigned', () => reader.handles.has(0), JOIN_WITHIN_MS);

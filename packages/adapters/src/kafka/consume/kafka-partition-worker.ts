@@ -109,16 +109,16 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   }
 
   /**
-   * Retries `work` with backoff until it succeeds. Reports each failure. Resolves with undefined if the partition is revoked, or if
-   * `work` has called `seek` and fails.
+   * Retries `work` with backoff until it succeeds. Reports each failure. A `seek` of an attempt that fails has no effect. Resolves with undefined
+   * if the partition is revoked.
    */
   async function retrying<T>(work: () => Promise<T>): Promise<T | undefined> {
     for (let attempt = 0; !signal.aborted; attempt++) {
+      seekOffset = undefined;
       try {
         return await work();
       } catch (error) {
         options.onError(error, partition);
-        if (seekOffset !== undefined) return undefined;
         await pauseBeforeRetry(attempt, signal);
       }
     }
