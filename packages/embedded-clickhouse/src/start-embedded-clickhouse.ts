@@ -200,10 +200,12 @@ function spawnChild(entry: string, options: ChildOptions, stderrFile: string): C
 }
 
 function keptPassword(file: string): string {
-  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  // Earlier versions of Weir did not sync the file, so a power loss could leave it empty. ClickHouse would then have no password.
+  if (kept !== '') return kept;
   const password = randomBytes(24).toString('base64url');
-  // The file gets its final name after it was written, so that a crash cannot leave an empty password file.
-  writeFileSync(`${file}.new`, `${password}\n`, { mode: 0o600 });
+  // The file gets its final name after it was written and synced, so that a crash or a power loss cannot leave an empty password file.
+  writeFileSync(`${file}.new`, `${password}\n`, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
   return password;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,20 @@ async function statusOf({ url }: { readonly url: string }, target: string): Prom
   response.resume();
   return response.statusCode;
 }
+
+it('replaces a password file that a power loss has left empty', async () => {
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, 'clickhouse.password'), '');
+  const clickhouse = await startEmbeddedClickhouse({ dataDir, entry: ENTRY, logger });
+  try {
+    await clickhouse.ready();
+    expect(clickhouse.password).toHaveLength(32);
+    expect(await answer(clickhouse, 'SELECT 1')).toBe('1\n');
+    expect((await ask({ ...clickhouse, password: '' }, 'SELECT 1')).status).toBe(403);
+  } finally {
+    await clickhouse.close();
+  }
+});
 
 describe("ClickHouse's HTTP interface", () => {
   let clickhouse: EmbeddedClickhouse;
