@@ -58,6 +58,31 @@ describe('private members of kafkajs that Weir uses', () => {
     expect([broker.isConnected(), hasConnection(broker)]).toEqual([false, false]);
   });
 
+  test('a connection has a timer only while a request waits', async () => {
+    const kafka = createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test' }, FAIL_FAST, createLogger('silent'));
+    const { connectionPool } = (await createBroker(kafka, PLACE)) as unknown as { connectionPool: { pool: Pooled[] } };
+    interface Pooled {
+      readonly requestQueue: {
+        readonly throttleCheckTimeoutId: object | null;
+        fulfillRequest(answer: object): void;
+        maybeThrottle(ms: number): void;
+        push(request: object): void;
+        destroy(): void;
+      };
+    }
+    for (const { requestQueue: queue } of connectionPool.pool) {
+      queue.fulfillRequest({ correlationId: 1, payload: null, size: 0 });
+      expect(queue.throttleCheckTimeoutId === null).toBe(true);
+      queue.maybeThrottle(1);
+      await new Promise<void>((sendRequest) => {
+        queue.push({ entry: { correlationId: 2 }, expectResponse: true, requestTimeout: null, sendRequest });
+      });
+      expect(queue.throttleCheckTimeoutId === null).toBe(true);
+      queue.destroy();
+    }
+    expect(connectionPool.pool).toHaveLength(2);
+  });
+
   test.each([
     ['', true],
     [', also if the session of SASL is about to end', false],
