@@ -93,6 +93,8 @@ export async function runUserQuery(
     return textOf(answer);
   };
   try {
+    // The client ignores a signal that has aborted before the call: it would run the whole query.
+    signal?.throwIfAborted();
     const text = await ask({}).catch((error: unknown) => {
       if (isReport || !isTypeError(error)) throw error;
       return ask(WITHOUT_PREWHERE).catch(() => {

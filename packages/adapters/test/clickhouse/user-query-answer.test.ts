@@ -99,3 +99,25 @@ test('if the reader may not run a query without PREWHERE, the error of the first
     server.close();
   }
 });
+
+test('a query whose signal has aborted before the call is not sent', async () => {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    request.resume();
+    response.end(`${HEAD}]}`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const analytics = openClickhouseAnalytics({ url, username: 'u', password: 'p', migrationsDir: '' });
+  try {
+    const left = analytics.userQuery('SELECT 1', {}, { signal: AbortSignal.abort() });
+    await expect(left).rejects.toMatchObject({ code: 'analytics_unavailable' });
+    expect(asked).toBe(0);
+    expect((await analytics.userQuery('SELECT 1', {}, { signal: new AbortController().signal })).rows).toHaveLength(1);
+  } finally {
+    await analytics.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
