@@ -23,7 +23,7 @@ export function createLogDestination(fd: number, write: typeof writeSync = write
   let isStuck = false;
 
   function writeWhole(text: string): boolean {
-    const giveUpAt = Date.now() + RETRY_MS_MAX;
+    const giveUpAt = performance.now() + RETRY_MS_MAX;
     for (let rest: Buffer = Buffer.from(text); rest.length > 0; ) {
       try {
         rest = rest.subarray(write(fd, rest));
@@ -33,7 +33,7 @@ export function createLogDestination(fd: number, write: typeof writeSync = write
         // EAGAIN means that the reader of a pipe is slow.
         if (code !== 'EAGAIN') throw error;
         if (isStuck) return false;
-        if (Date.now() > giveUpAt) {
+        if (performance.now() > giveUpAt) {
           isStuck = true;
           return false;
         }

@@ -66,6 +66,18 @@ test('after a pipe has stayed full for a second, each further line is tried once
   expect(triesOf('five\n')).toBeGreaterThan(2);
 });
 
+test('a pipe that stays full is given up, also if the system clock is set back meanwhile', () => {
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(0);
+  let tries = 0;
+  // With pauses of 5 ms, 200 tries take a second. A destination that never gave up would reach the other error.
+  const { write } = fdThat(() => (tries++ < 2_000 ? 'EAGAIN' : 'EBADF'));
+  try {
+    createLogDestination(2, write).write('line\n');
+  } finally {
+    clock.mockRestore();
+  }
+});
+
 test('any other error is thrown', () => {
   const { write } = fdThat(() => 'EBADF');
   expect(() => createLogDestination(2, write).write('line\n')).toThrow('EBADF');

@@ -16,12 +16,12 @@ export interface FileLock {
  * file system has no locks.
  */
 export async function lockFile(path: string, waitMs: number): Promise<FileLock | undefined> {
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   // Uses a plain file descriptor: the garbage collector closes an unreferenced FileHandle, which would release the lock.
   const file = openSync(path, 'a', 0o666);
   try {
     while (!(await isTaken(file))) {
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         closeSync(file);
         return undefined;
       }
