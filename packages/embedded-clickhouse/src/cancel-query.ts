@@ -6,7 +6,10 @@ import type { Engine, EngineCall, EngineResult } from './engine.ts';
 
 const CANCEL_AGAIN_MS = 250;
 
-/** Calls `cancel` again and again until the query has ended, because a cancellation has no effect before the query has begun. */
+/**
+ * Calls `cancel` again and again until the query has ended: a cancellation has no effect before the query has begun, and it can fail, for example
+ * while ClickHouse has no memory for another session. Never rejects.
+ */
 export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promise<unknown>): Promise<void> {
   let running = true;
   const ended = query.then(
@@ -19,7 +22,7 @@ export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promi
   );
   await Promise.race([ended, pause(0)]);
   while (running) {
-    await cancel();
+    await cancel().catch((error: unknown) => process.stderr.write(`cannot cancel a query: ${String(error)}\n`));
     await Promise.race([ended, pause(CANCEL_AGAIN_MS)]);
   }
 }
@@ -33,9 +36,7 @@ export async function runForClient(engine: Engine, call: EngineCall, res: Server
   const name = randomUUID();
   const query = engine.run({ ...call, name });
   const leave = (): void => {
-    cancelUntilEnded(() => engine.cancel(name), query).catch((error: unknown) => {
-      process.stderr.write(`cannot cancel a query: ${String(error)}\n`);
-    });
+    void cancelUntilEnded(() => engine.cancel(name), query);
   };
   res.once('close', leave);
   try {

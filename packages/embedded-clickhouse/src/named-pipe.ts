@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 export interface NamedPipe {
   readonly path: string;
   readonly source: Socket;
-  /** Removes the pipe from its folder. Ends that are open stay open. */
+  /** Removes what has the name `path`, if anything has it. Ends of the pipe that are open stay open. */
   remove(): void;
 }
 
@@ -30,5 +30,9 @@ export async function openNamedPipe(folder: string): Promise<NamedPipe> {
   await run('mkfifo', ['-m', '600', path]);
   // Without O_NONBLOCK, opening waits until the engine opens the other end.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  return { path, source: new Socket({ fd, readable: true, writable: false }), remove: () => rmSync(path) };
+  return {
+    path,
+    source: new Socket({ fd, readable: true, writable: false }),
+    remove: () => rmSync(path, { force: true }),
+  };
 }

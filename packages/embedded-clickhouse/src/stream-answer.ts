@@ -45,5 +45,7 @@ export async function streamAnswer(
     pipe.remove();
     // No process reads the pipe any more. If the query still runs, it must be cancelled, or it would wait for a reader.
     await cancelUntilEnded(() => engine.cancelWriteTo(pipe.path), query);
+    // A query that opened the path after the pipe was removed has created a file, with rows of the answer.
+    pipe.remove();
   }
 }
