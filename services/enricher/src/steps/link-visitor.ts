@@ -1,6 +1,6 @@
 import { userLinkKey } from '@weir/domain/records/state-keys';
+import type { IsErased } from '../identity/is-erased.ts';
 import type { Step } from '../pipeline/step.ts';
-import type { IsErased } from './drop-erased.ts';
 
 /** How long a link is kept in the state. This is longer than the lifetime of a visitor cookie. */
 export const LINK_TTL_MS = 400 * 24 * 3600_000;
