@@ -10,7 +10,7 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 import type { RunningConsumer } from '@weir/runtime/consume/run-consumer';
 import { type RedrivenRows, readRedrivenRows } from '../dead-letters/redriven-rows.ts';
 import { createRowEraser, erasureSince, startedAt } from './erased-rows-of-log.ts';
-import { type IsErased, readErasedRows } from './raw/erased-rows.ts';
+import { type IsErased, readErasedRows } from './raw/rows-erased-before.ts';
 import { createRawLog, isOfRun } from './raw/raw-log.ts';
 import { type HasNoSite, readRowsWithoutSite } from './raw/rows-without-site.ts';
 import type { ReplayGate } from './replay-gate.ts';
