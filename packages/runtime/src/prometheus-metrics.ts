@@ -71,7 +71,7 @@ export interface ConsumeMetrics {
   /** Counts an alarm. */
   alarm(partition: number): void;
   dead(partition: number): void;
-  /** Sets the age of the oldest record of the batch that was delivered last. */
+  /** Sets the age of the oldest record of the batch that was delivered last. Call it before the role waits for anything: this ends `idle`. */
   delay(partition: number, seconds: number): void;
   /** Call it while the last delivered batch waits, for example because an insert failed. Increases the delay by the time that has passed. */
   waiting(partition: number): void;

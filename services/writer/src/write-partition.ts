@@ -281,12 +281,12 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
 
   return {
     async handle(records) {
+      const [oldest] = records;
+      if (oldest !== undefined) metrics.delay(partition, (clock() - oldest.appendedAt) / 1000);
       if (ended !== undefined) throw ended;
       assertAssigned(signal, partition);
       const repeats = gatherer.push(records);
       if (repeats > 0) metrics.repeats(partition, repeats);
-      const oldest = records[0];
-      if (oldest !== undefined) metrics.delay(partition, (clock() - oldest.appendedAt) / 1000);
       await gatherer.room();
       if (ended !== undefined) throw ended;
     },

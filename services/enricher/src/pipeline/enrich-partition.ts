@@ -142,9 +142,12 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
 
   return {
     async handle(records) {
+      const [oldest] = records;
+      // Before the first wait: otherwise the delay of an idle partition would become 0 while this batch waits, for example for disk space.
+      if (oldest !== undefined) metrics.delay(partition, (deps.clock() - oldest.appendedAt) / 1000);
       await waitForDiskSpace({ ...deps, partition, signal });
       assertAssigned(signal, partition);
-      await takePlace(records[0]);
+      await takePlace(oldest);
       const { id: epoch } = await barrier.current();
       const entered = await epochs.enter(epoch, { next, storedTo, committedTo });
       storedTo = entered.storedTo;
@@ -152,24 +155,23 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
         again(entered.next);
         return;
       }
-      if (records.length === 0) {
+      if (oldest === undefined) {
         progress.recovered();
         return;
       }
-      const first = (records[0] as StoredRecord).offset;
+      const first = oldest.offset;
       if (first > next && first <= committedTo && epochs.beginAgain()) {
         again(first);
         return;
       }
       assertContiguous(records, next, partition);
       const startedAt = deps.clock();
-      const ageMs = startedAt - (records[0] as StoredRecord).appendedAt;
+      const ageMs = startedAt - oldest.appendedAt;
       const late =
         ageMs > deps.rawRetentionMs / 2
           ? `half of the retention is used up: ${Math.round(ageMs / 60_000)} min behind`
           : undefined;
       if (late !== undefined && progress.raise(late)) metrics.alarm(partition);
-      metrics.delay(partition, ageMs / 1000);
       let rest = records;
       while (rest.length > 0) {
         const end = await enrichRun(rest, epoch);

@@ -5,11 +5,12 @@ import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { openLmdbStateStore } from '@weir/adapters/lmdb/state/lmdb-state-store';
 import { HEADER_RAW_OFFSET, RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import { GROUP_ENRICHER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
+import type { DiskSpace } from '@weir/ports/disk-space';
 import type { EventLog, StoredRecord } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import { createLogger } from '@weir/runtime/logger';
-import { createMetrics } from '@weir/runtime/prometheus-metrics';
+import { createMetrics, type Metrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { type Enricher, type EnricherLimits, startEnricher } from '../../src/enricher.ts';
 import { createCountingEnrichment, type TestRecord } from './loop-enrichment.ts';
@@ -30,7 +31,10 @@ export interface Harness {
   stateStore: StateStore;
   readonly time: { now: number; retentionMs: number };
   put(partition: number, records: readonly TestRecord[]): Promise<void>;
-  start(ports?: { eventLog?: EventLog; stateStore?: StateStore }, limits?: EnricherLimits): Promise<Enricher>;
+  start(
+    ports?: { eventLog?: EventLog; stateStore?: StateStore; metrics?: Metrics; disk?: DiskSpace },
+    limits?: EnricherLimits,
+  ): Promise<Enricher>;
   /** Resolves when the group has committed all records of the raw topic. */
   caughtUp(): Promise<void>;
   /** All records of the enriched partition, including repeats. */
@@ -77,7 +81,8 @@ export async function openHarness(): Promise<Harness> {
         enrichment: createCountingEnrichment(eventLog.logId),
         clock,
         logger: createLogger('silent'),
-        metrics: createMetrics(),
+        metrics: ports?.metrics ?? createMetrics(),
+        disk: ports?.disk,
         limits: { batchRecordsMax: 7, ...limits },
       });
       started.push(enricher);

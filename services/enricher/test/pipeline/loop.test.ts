@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
+import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
 import { createFaultyStateStore } from '@weir/testkit/faulty-state-store';
@@ -195,6 +196,20 @@ test('the enricher waits while the state store is unavailable, and then continue
   await eventually('the failure is over', () => enricher.status()[0]?.lastError === undefined);
   await enricher.close();
   expect(await harness.enriched(0)).toEqual(expected(records));
+});
+
+test('a batch that waits for disk space has a delay: otherwise the alert WeirBehind would end', async () => {
+  const metrics = createMetrics();
+  let shortage: string | undefined = 'the disk is full';
+  await harness.put(0, someRecords(20));
+  harness.time.now += 400_000;
+  const enricher = await harness.start({ metrics, disk: { shortage: () => shortage } });
+  await eventually('the partition waits', () => enricher.status()[0]?.alarm);
+  const delays = await metrics.getSingleMetric('weir_consume_delay_seconds')?.get();
+  expect(delays?.values.map(({ value }) => value)).toEqual([400]);
+  shortage = undefined;
+  await harness.caughtUp();
+  await enricher.close();
 });
 
 test('outcomes are appended once if the state store fails after the append', async () => {
