@@ -96,7 +96,8 @@ interface Delivered {
   /** The age of its oldest record, in seconds, and when it was delivered. */
   age: number;
   at: number;
-  isIdle: boolean;
+  /** When all of its records were processed. Undefined until then. */
+  idleSince: number | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -135,12 +136,12 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
   const revoked = new Set<number>();
 
   /** Sets the delay to 0 when the partition has been idle for IDLE_MS. One timer is used for many batches, because a timer for each costs time. */
-  function endDelayLater(partition: number, last: Delivered): void {
-    const waitMs = Math.max(0, last.at + IDLE_MS - performance.now());
+  function endDelayLater(partition: number, last: Delivered, idleSince: number): void {
+    const waitMs = Math.max(0, idleSince + IDLE_MS - performance.now());
     last.timer = setTimeout(() => {
       last.timer = undefined;
-      if (!last.isIdle) return;
-      if (performance.now() - last.at < IDLE_MS) endDelayLater(partition, last);
+      if (last.idleSince === undefined) return;
+      if (performance.now() - last.idleSince < IDLE_MS) endDelayLater(partition, last, last.idleSince);
       else delay.set({ role, partition }, 0);
     }, waitMs).unref();
   }
@@ -158,7 +159,7 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     delay(partition, age) {
       if (revoked.has(partition)) return;
       const last = delivered.get(partition);
-      const now = { age, at: performance.now(), isIdle: false };
+      const now = { age, at: performance.now(), idleSince: undefined };
       if (last === undefined) delivered.set(partition, { ...now, timer: undefined });
       else Object.assign(last, now);
       delay.set({ role, partition }, age);
@@ -169,9 +170,9 @@ export function createConsumeMetrics(registry: Metrics, role: ConsumingRole): Co
     },
     idle(partition) {
       const last = delivered.get(partition);
-      if (last === undefined || last.isIdle) return;
-      last.isIdle = true;
-      if (last.timer === undefined) endDelayLater(partition, last);
+      if (last === undefined || last.idleSince !== undefined) return;
+      last.idleSince = performance.now();
+      if (last.timer === undefined) endDelayLater(partition, last, last.idleSince);
     },
     assigned(partition) {
       revoked.delete(partition);
