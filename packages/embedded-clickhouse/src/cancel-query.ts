@@ -8,7 +8,7 @@ const CANCEL_AGAIN_MS = 250;
 
 /**
  * Calls `cancel` again and again until the query has ended: a cancellation has no effect before the query has begun, and it can fail, for example
- * while ClickHouse has no memory for another session. Never rejects.
+ * while ClickHouse has no memory for another session. Writes only the first such failure to stderr. Never rejects.
  */
 export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promise<unknown>): Promise<void> {
   let running = true;
@@ -21,8 +21,12 @@ export async function cancelUntilEnded(cancel: () => Promise<void>, query: Promi
     },
   );
   await Promise.race([ended, pause(0)]);
+  let hasFailed = false;
   while (running) {
-    await cancel().catch((error: unknown) => process.stderr.write(`cannot cancel a query: ${String(error)}\n`));
+    await cancel().catch((error: unknown) => {
+      if (!hasFailed) process.stderr.write(`cannot cancel a query: ${String(error)}\n`);
+      hasFailed = true;
+    });
     await Promise.race([ended, pause(CANCEL_AGAIN_MS)]);
   }
 }
