@@ -35,7 +35,7 @@ function readHost(reader: EnvReader): string {
   return host;
 }
 
-/** Returns each path once and without slashes at its end, because the routes ignore such slashes. */
+/** Returns each path once and without slashes at its end: the routes accept each path with and without one slash at its end. */
 function readCollectPaths(reader: EnvReader): readonly string[] {
   const paths = new Set<string>();
   for (const sent of reader.list('COLLECT_PATHS')) {
