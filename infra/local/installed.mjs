@@ -22,11 +22,23 @@ let listsAreFresh = false;
 
 export function aptInstall(packages) {
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  const apt = (...args) => {
-    const [command, ...rest] = [...sudo, 'apt-get', '-o', `DPkg::Lock::Timeout=${LOCK_WAIT_S}`, ...args];
-    run(command, rest);
-  };
-  if (!listsAreFresh) apt('update', '-qq');
+  const [command, ...apt] = [...sudo, 'apt-get', '-o', `DPkg::Lock::Timeout=${LOCK_WAIT_S}`];
+  if (!listsAreFresh) updateLists(command, [...apt, 'update', '-qq']);
   listsAreFresh = true;
-  apt('install', '-y', '-qq', '--no-install-recommends', ...packages);
+  run(command, [...apt, 'install', '-y', '-qq', '--no-install-recommends', ...packages]);
+}
+
+/** Unlike `install`, `apt-get update` does not wait for its lock (apt 2.6). So it is repeated while another process holds the lock. */
+function updateLists(command, args) {
+  say(`> ${command} ${args.join(' ')}`);
+  const endsAt = performance.now() + LOCK_WAIT_S * 1000;
+  for (;;) {
+    const env = { ...process.env, LC_ALL: 'C.UTF-8' };
+    const { status, stderr } = spawnSync(command, args, { stdio: ['ignore', 2, 'pipe'], encoding: 'utf8', env });
+    if (status === 0) return;
+    process.stderr.write(stderr ?? '');
+    if (!/Could not get lock/.test(stderr ?? '') || performance.now() > endsAt)
+      throw new Error(`${command} ended with ${status}`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  }
 }
