@@ -26,30 +26,36 @@ export async function eraseState(task: EraseState): Promise<void> {
       ids.map((id) => visitorSessionsKey(siteId, id)),
     ),
   );
-  await eachPage(
-    task,
-    'user_id',
-    (ids) =>
-      removeState(
-        task,
-        ids.map((id) => userLinkKey(siteId, id)),
-      ),
-    `user_id NOT IN (${keptLinks(task)})`,
-  );
+  await eachPage(task, 'user_id', (ids) => removeLinks(task, ids));
   if (person.whole) await stateStore.removeSiteKeys(siteId);
   else await eachPage(task, 'idempotency_key', (keys) => stateStore.removeKeys(siteId, keys));
 }
 
 /**
- * Selects the users of erased records whose link stays: their last identify is not erased. It names another visitor than the erased one, or the user
- * was identified again after the request. "Last" means last in the log, as in the step `link-visitor` of the enricher. Imported identifies make no
- * link.
+ * Removes the links of these users (a page of sorted IDs), except links to a visitor on whom an identify of the user stays. Compares with the links
+ * in the state, because `records` does not show which identify made a link: an identify of a dump (docs/glossary.md) is stored like any other, but
+ * makes no link.
  */
-function keptLinks({ person, eventLog }: EraseState): string {
-  return `SELECT user_id FROM records
-    WHERE site_id = '${person.siteId}' AND outcome = 'identify' AND reason != 'unlink' AND source != 'import' AND visitor_id != ''
-      AND user_id IN (SELECT user_id FROM records WHERE ${person.records})
-    GROUP BY user_id HAVING NOT argMax(${person.records}, (log_id = '${eventLog.logId}', raw_offset))`;
+async function removeLinks(
+  { analytics, stateStore, eventLog, person }: EraseState,
+  users: readonly string[],
+): Promise<void> {
+  const { siteId } = person;
+  const { logId, partitionCount } = eventLog;
+  const rows = await analytics.select<{ user: string; visitor: string }>(
+    `SELECT DISTINCT user_id AS user, visitor_id AS visitor FROM records
+     WHERE site_id = '${siteId}' AND outcome = 'identify' AND reason != 'unlink' AND NOT (${person.records})
+       AND user_id IN (SELECT user_id FROM records WHERE ${person.records}) AND user_id >= {first:String} AND user_id <= {last:String}`,
+    { first: users[0], last: users.at(-1) },
+  );
+  const staying = new Set(rows.map(({ user, visitor }) => JSON.stringify([user, visitor])));
+  const { id: epoch } = await stateStore.readEpoch(logId, partitionCount);
+  const keys = users.map((user) => userLinkKey(siteId, user));
+  for (let partition = 0; partition < partitionCount; partition++) {
+    const { values } = await stateStore.readState(epoch, { logId, partition }, keys);
+    const removed = keys.filter((_, nth) => !staying.has(JSON.stringify([users[nth], values[nth]])));
+    if (removed.length > 0) await stateStore.removeState(epoch, { logId, partition }, removed);
+  }
 }
 
 /** Removes keys from the state of all partitions. The key alone does not show to which partition it belongs. */
@@ -65,11 +71,10 @@ async function eachPage(
   { analytics, person }: EraseState,
   column: string,
   handle: (ids: readonly string[]) => Promise<void>,
-  further = '1',
 ): Promise<void> {
   for (let after = ''; ; ) {
     const rows = await analytics.select<{ id: string }>(
-      `SELECT DISTINCT ${column} AS id FROM records WHERE ${person.records} AND ${further} AND id > {after:String} ORDER BY id LIMIT ${PAGE_ROWS}`,
+      `SELECT DISTINCT ${column} AS id FROM records WHERE ${person.records} AND id > {after:String} ORDER BY id LIMIT ${PAGE_ROWS}`,
       { after },
     );
     const ids = rows.map(({ id }) => id);

@@ -1,3 +1,5 @@
+import { DUMP_COLUMNS, DUMP_VERSION } from '@weir/domain/dump/dump-format';
+import { profileId } from '@weir/domain/people/profile-id';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
@@ -12,15 +14,26 @@ beforeAll(async () => {
 });
 
 let ids = 0;
-async function append(kind: 'event' | 'identify', userId: string, body: object): Promise<void> {
+async function append(kind: 'event' | 'identify' | 'dumped', userId: string, body: object): Promise<void> {
   const eventId = `00000000-0000-7000-8000-${String(++ids).padStart(12, '0')}`;
   const head = {
     ...{ eventId, kind, siteId: SITE, receivedAt: weir.clock() },
     ...{ sealedIp: '', userAgent: '', acceptLanguage: '' },
   };
   const parts = { siteId: SITE, eventId, userId, visitorId: '', idempotencyKey: '' };
-  const value = encodeRawRecord(head, JSON.stringify({ user_id: userId, ...body }));
-  await weir.eventLog.append(TOPIC_RAW, [{ key: partitionKey(parts, kind === 'identify'), value }]);
+  const value = encodeRawRecord(head, JSON.stringify(kind === 'dumped' ? body : { user_id: userId, ...body }));
+  await weir.eventLog.append(TOPIC_RAW, [{ key: partitionKey(parts, kind !== 'event'), value }]);
+}
+/** The body of a raw record with an identify from a dump, which makes no link. */
+function dumpedIdentify(userId: string, visitor: string): object {
+  const at = weir.clock();
+  const values: Readonly<Record<string, unknown>> = {
+    ...{ outcome: 'identify', source: 'server', type: 'identify', timestamp: at, received_at: at },
+    ...{ event_id: '11111111-0000-7000-8000-000000000000', user_id: userId, visitor_id: visitor },
+    ...{ cookieless: false, value: null, properties: '{}', screen_width: 0, screen_height: 0 },
+    detail: JSON.stringify({ profile_id: profileId(SITE, userId), user_id: userId }),
+  };
+  return { dump: DUMP_VERSION, row: DUMP_COLUMNS.map((column) => (column in values ? values[column] : '')) };
 }
 const stored = () =>
   eventually('everything to be stored', async () => {
@@ -38,17 +51,20 @@ test('the erasure of a visitor removes the links to this visitor, and no other l
   ] as const) {
     await append('identify', user, { visitor_id: visitor });
   }
+  await append('identify', 'dumped', { visitor_id: 'old-v' });
+  await append('dumped', 'dumped', dumpedIdentify('dumped', 'new-v'));
   await stored();
   const { body } = await weir.call('POST', `/sites/${SITE}/erasures`, { visitors: ['old-v'] });
   await eventually('the erasure', async () => {
     return (await weir.call('GET', `/erasures/${body.data.erasure_id}`)).body.data.phase === 'done';
   });
-  for (const user of ['moved', 'stays']) await append('event', user, { name: 'later' });
+  for (const user of ['dumped', 'moved', 'stays']) await append('event', user, { name: 'later' });
   await stored();
   const rows = await weir.analytics.select(
     "SELECT user_id, visitor_id FROM records WHERE event_name = 'later' ORDER BY user_id",
   );
   expect(rows).toEqual([
+    { user_id: 'dumped', visitor_id: '' },
     { user_id: 'moved', visitor_id: 'new-v' },
     { user_id: 'stays', visitor_id: '' },
   ]);
