@@ -37,7 +37,7 @@ export interface Analytics {
   /**
    * Runs one of Weir's own statements that change tables, of at most `STATEMENT_BYTES_MAX`. Resolves when it is done; an ALTER … DELETE is
    * then done on all replicas. After `analytics_unavailable`, the statement may still be carried out later. An INSERT … SELECT inserts one block.
-   * Repeating the INSERT with the same `token` changes nothing while the table remembers the token: until 10,000 later inserts.
+   * Repeating the INSERT with the same `token` changes nothing, for TOKEN_KEPT_MS after its first attempt.
    */
   change(statement: string, token?: string): Promise<void>;
 
@@ -73,6 +73,17 @@ export interface Analytics {
    */
   responds(withinMs: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/**
+ * The store remembers the token of an INSERT for at least this time: it keeps the last 10,000 tokens of a table, and with 12 partitions (the default on
+ * Kafka), the writers make as many inserts in 208 s.
+ */
+const TOKEN_KEPT_MS = 60_000;
+
+/** Whether the store still remembers the token of an INSERT that began at `begunAt`. `now` is earlier than `begunAt` if the clock was set back. */
+export function isTokenKept(begunAt: number, now: number): boolean {
+  return now >= begunAt && now - begunAt < TOKEN_KEPT_MS;
 }
 
 export const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;

@@ -123,6 +123,11 @@ export interface Registry {
    * the registry has skipped a row that it cannot read.
    */
   catchUp(): Promise<void>;
+  /**
+   * Resolves when this process has applied all changes that were stored before the call, except rows that it cannot read: a change of such a row
+   * repairs it. Salts are an exception, as for `catchUp`. Rejects with `event_log_unavailable`.
+   */
+  readToEnd(): Promise<void>;
   /** The time since this process last read both topics, in milliseconds. */
   unreadMs(): number;
   close(): Promise<void>;

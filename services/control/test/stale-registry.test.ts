@@ -14,7 +14,7 @@ const NEW: Site = {
 };
 const KEY = { keyId: 'key_1', siteId: 'shop' } as ApiKey;
 
-/** The dependencies of a process that has not read the last changes of another process. It reads them in `catchUp`. */
+/** The dependencies of a process that has not read the last changes of another process. It reads them in `readToEnd`. */
 function openStale(before: { readonly site?: Site }) {
   let { site } = before;
   let keys: readonly ApiKey[] = [];
@@ -26,7 +26,7 @@ function openStale(before: { readonly site?: Site }) {
     keys: () => keys,
     erasures: () => [],
     replay: () => undefined,
-    async catchUp() {
+    async readToEnd() {
       site = NEW;
       keys = [KEY];
     },

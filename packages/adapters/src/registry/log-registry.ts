@@ -195,6 +195,7 @@ export async function openLogRegistry(config: LogRegistryConfig): Promise<Regist
     onChange(listener) {
       listeners.push(listener);
     },
+    readToEnd: () => table.catchUp(),
     async catchUp() {
       await table.catchUp();
       const [[, error] = []] = damaged;

@@ -32,7 +32,8 @@ Formats, with the fields before the time. Without --format, the first 1,000 line
   ovh                 client host user
   json                one object per line
   weir                a dump of weir export everything. Its rows are stored unchanged. A row that the site already has is not
-                      added again, even if it comes from another dump or became a dead letter. Exclusion rules do not apply to a dump
+                      added again, even if it comes from another dump or became a dead letter that can be redriven. Exclusion rules do not
+                      apply to a dump
 The virtual host, without its port, becomes the hostname of the row and the host of its url. Otherwise the domain of the site is used.
 bzip2, xz and zip are not supported: decompress them into a pipe.
 Run an interrupted import again with the same command: it continues where it stopped. Importing a file again adds no rows. A file is

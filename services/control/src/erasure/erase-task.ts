@@ -14,8 +14,9 @@ export interface EraseTables {
   /** Receives the number of rows of a table before they are deleted. */
   readonly count: (table: string, rows: number) => Promise<void>;
   /**
-   * Call it before the rows `erased` of this month are inserted. Resolves with true when it has stored that the insert was begun. Resolves with
-   * false if an earlier attempt has begun the insert.
+   * Resolves with the time at which the rows `erased` of this month were first inserted. The first call for a month stores the present time as this
+   * time.
    */
-  readonly begin: (month: number) => Promise<boolean>;
+  readonly begin: (month: number) => Promise<number>;
+  readonly clock: () => number;
 }

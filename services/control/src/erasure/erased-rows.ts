@@ -1,3 +1,4 @@
+import { isTokenKept } from '@weir/ports/analytics';
 import type { EraseTables } from './erase-task.ts';
 
 /** The columns of a deleted record that its row `erased` or `expired` keeps. */
@@ -9,12 +10,13 @@ export const REPLACED_COLUMNS =
  * table partition. Until the record is deleted, its raw offset (docs/glossary.md) is stored twice; the audit counts these offsets as `erasing`.
  */
 export async function putErasedRows(task: EraseTables): Promise<void> {
-  const { analytics, database, person } = task;
+  const { analytics, database, person, clock } = task;
   const months = await analytics.select<{ month: number | string }>(
     `SELECT DISTINCT toYYYYMM(received_at) AS month FROM ${database}.records WHERE ${person.records} ORDER BY month`,
   );
   for (const { month } of months.map((row) => ({ month: Number(row.month) }))) {
-    if (await task.begin(month)) await insertMonth(task, month);
+    const begunAt = await task.begin(month);
+    if (isTokenKept(begunAt, clock())) await insertMonth(task, month);
     else await insertRest(task, month);
   }
 }
@@ -28,10 +30,10 @@ const tokenOf = ({ erasureId, database }: EraseTables, month: number): string =>
   `erased:${erasureId}:${database}:${month}`;
 
 /**
- * Repeats an insert. ClickHouse may have forgotten the token (docs/glossary.md) of the first attempt: it keeps the tokens of the last 10,000 inserts,
- * and the writers make many inserts. So this function inserts only the rows that are missing, and then corrects the counts in `books_sums`. It uses
- * the token too, because another process may still send the first attempt. ClickHouse can also remember the token although it does not have the rows
- * (docs/decisions/0018, or a restore of the tables). The last insert is therefore made without the token.
+ * Repeats an insert whose first attempt is so old that ClickHouse may have forgotten its token (docs/glossary.md). Inserts only the rows that are
+ * missing, and then corrects the counts in `books_sums`. It uses the token too, because another process may still send the first attempt. ClickHouse
+ * can also remember the token although it does not have the rows (docs/decisions/0018, or a restore of the tables). The last insert is therefore made
+ * without the token.
  */
 async function insertRest(task: EraseTables, month: number): Promise<void> {
   const { analytics, database, person } = task;

@@ -204,6 +204,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         database,
         person,
         erasureId,
+        clock,
         assertOwn,
         async count(table, rows) {
           const { removed } = own();
@@ -214,9 +215,9 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         async begin(month) {
           const { begun } = own();
           const key = `${database}:${month}`;
-          if (begun[key] !== undefined) return false;
-          await update({ begun: { ...begun, [key]: clock() } });
-          return true;
+          const at = begun[key] ?? clock();
+          if (begun[key] === undefined) await update({ begun: { ...begun, [key]: at } });
+          return at;
         },
       });
     }

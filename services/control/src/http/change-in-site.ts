@@ -5,7 +5,7 @@ import { invalid, notFound, type Reply } from './admin-reply.ts';
 import type { AdminRequest } from './admin-route.ts';
 
 interface ChangeDeps extends Pick<AdminDeps, 'runExclusive'> {
-  readonly registry: Pick<Registry, 'site' | 'catchUp'>;
+  readonly registry: Pick<Registry, 'site' | 'readToEnd'>;
 }
 
 /**
@@ -20,7 +20,7 @@ export function changeInSite<Body>(
 ): Promise<Reply> {
   return runExclusive(async () => {
     // Without this, a change could be based on an old row of the site, and would undo what another process has just changed.
-    await registry.catchUp();
+    await registry.readToEnd();
     // The site may have been removed while this request waited.
     const site = registry.site(params.site_id ?? '');
     if (site === undefined) return notFound('site');

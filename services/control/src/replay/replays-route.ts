@@ -134,6 +134,8 @@ async function wish(
   refusal: (replay: Replay) => string | undefined,
 ): Promise<Reply> {
   const { registry, clock } = deps;
+  // An erasure that another process has just begun must be known: a refusal by the leader is final for an undo.
+  await registry.readToEnd();
   const replay = registry.replay();
   if (replay === undefined) return NO_REPLAY;
   const refused = refusal(replay);

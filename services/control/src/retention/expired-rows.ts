@@ -1,4 +1,4 @@
-import type { Analytics } from '@weir/ports/analytics';
+import { type Analytics, isTokenKept } from '@weir/ports/analytics';
 import type { ExpiryChunk } from '@weir/ports/registry';
 import { booksFix, REPLACED_COLUMNS } from '../erasure/erased-rows.ts';
 import { KEPT_COLUMNS, keptColumns } from './kept-sessions.ts';
@@ -56,8 +56,8 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
     .sort(inOrder);
   for (const month of new Set(chunks.map((chunk) => chunk.month))) {
     const begun = work.lastBegun();
-    // An earlier attempt has begun this month. It can have been killed after it inserted missing rows, and before it corrected the counts.
-    if (begun?.token === token && begun.month === month) {
+    // An earlier attempt can have been killed after it inserted missing rows (after a restore of the tables), and before it corrected the counts.
+    if (begun?.token === token && begun.month === month && !isTokenKept(begun.at, work.clock())) {
       await work.analytics.runningInsertsEnd(database);
       await fixBooks(work, rows, month);
     }
@@ -66,11 +66,12 @@ export async function expireRows(work: ExpireRows, rows: ExpiredRows): Promise<v
       const isLast = last?.token === token && inOrder(place, last) === 0;
       const isBefore = last?.token === token && last.month === month && inOrder(place, last) < 0;
       // An earlier attempt has inserted the rows `expired` of all chunks before `last`. The records of these chunks are deleted below, with the rest
-      // of the month. A row `expired` is missing only if, since then, the tables were restored from a backup or a new log was begun.
+      // of the month. A row `expired` is missing only if, since then, the tables were restored from a backup or a new log was begun. `at` is then 0,
+      // so `putChunk` inserts only the missing rows.
       if (isBefore && !(await lacksRows(work, rows, place))) continue;
-      const isRepeat = isLast || isBefore;
-      if (!isRepeat) await work.begin({ ...place, token, at: work.clock() });
-      await putChunk(work, rows, place, isRepeat);
+      const chunk = isLast ? last : { ...place, token, at: isBefore ? 0 : work.clock() };
+      if (!isLast && !isBefore) await work.begin(chunk);
+      await putChunk(work, rows, chunk);
     }
     const removed = kind === 'events' ? condition : replacedIdentifies(database, month);
     await work.change(`ALTER TABLE ${database}.records DELETE IN PARTITION ${month} WHERE ${removed}`);
@@ -117,16 +118,10 @@ async function lacksRows({ analytics }: ExpireRows, { database, condition }: Exp
   return found.length > 0;
 }
 
-/**
- * Inserts the rows `expired` of a chunk. `isRepeat`: an earlier attempt may have inserted them, and ClickHouse may have forgotten the token of that
- * insert: it keeps the tokens of the last 10,000 inserts, and the writers make many inserts. So a repeat inserts only the rows that are missing. It
- * uses the token too, because another process may still send the first attempt. ClickHouse can also remember the token although it does not have the
- * rows (docs/decisions/0018, or a restore of the tables). The last insert is therefore made without the token.
- */
-async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: Place, isRepeat: boolean): Promise<void> {
-  const { analytics, change } = work;
-  const { database, condition, kind, token } = rows;
-  const { month, logId, partition, nth } = chunk;
+async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk): Promise<void> {
+  const { analytics, change, clock } = work;
+  const { database, condition, kind } = rows;
+  const { token, month, logId, partition, nth, at } = chunk;
   const place = rowsIn(chunk);
   const insert = (further: string): string =>
     `INSERT INTO ${database}.expirations (${REPLACED_COLUMNS}, happened_at, expired_as)
@@ -136,7 +131,10 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: Place, isRep
   if (kind === 'events') await change(keepSessions(database, `${condition} AND ${place}`, name));
   const there = `SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired'`;
   if (kind === 'profiles') return change(insert(`raw_offset NOT IN (${there})`), name);
-  if (!isRepeat) return change(insert('1'), name);
+  if (isTokenKept(at, clock())) return change(insert('1'), name);
+  // ClickHouse may have forgotten the token, so only the missing rows are inserted. The token is used too, because another process may still send the
+  // first attempt. ClickHouse can also remember the token although it does not have the rows (docs/decisions/0018, or a restore of the tables), so the
+  // last insert is made without it.
   await analytics.runningInsertsEnd(database);
   await change(insert(`raw_offset NOT IN (${there})`), name);
   await change(insert(`raw_offset NOT IN (${there})`));

@@ -65,7 +65,7 @@ export function startRetention(deps: StartRetentionDeps): Pick<RepeatedWork, 'cl
       if (await isNeeded(expiry)) {
         // The queries above can take long, and another process can have begun an expiry meanwhile, and have inserted rows `expired`. If this expiry
         // replaced that one, these rows would be inserted twice, because each expiry has its own deduplication tokens.
-        await registry.catchUp();
+        await registry.readToEnd();
         if (registry.expiry() === undefined && tablesInUse(registry) === undefined) await registry.putExpiry(expiry);
         return true;
       }

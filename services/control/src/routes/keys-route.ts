@@ -45,7 +45,7 @@ export function revokeKey({ registry, runExclusive }: AdminDeps, { params }: Adm
     const { site_id: siteId = '', key_id: keyId = '' } = params;
     const isKnown = () => registry.keys(siteId).some((key) => key.keyId === keyId);
     // Another process may have created the key just now. A revocation must not be answered with 404 while the key works.
-    if (!isKnown()) await registry.catchUp();
+    if (!isKnown()) await registry.readToEnd();
     if (!isKnown()) return notFound('key');
     await registry.removeKey(siteId, keyId);
     return ok({ key_id: keyId, revoked: true });

@@ -34,7 +34,7 @@ export function createSite(deps: AdminDeps, { body }: AdminRequest<NewSite>): Pr
   return runExclusive(async () => {
     if ('problem' in body) return invalid(body.problem);
     // Another process may have created the same site just now.
-    await registry.catchUp();
+    await registry.readToEnd();
     const { site_id: siteId = randomId('site', randomBytes), name, domain, limits } = body.value;
     const { query_allow: queryAllow } = body.value;
     const keep = changeKeep({}, body.value.keep);

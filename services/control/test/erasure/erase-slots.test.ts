@@ -38,7 +38,7 @@ test('an erasure also removes the slots and builds of a build that ends while th
       },
     },
     ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e', assertOwn: () => undefined },
-    ...{ count: async () => undefined, begin: async () => true },
+    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
   });
   expect(built).toBe(1);
   expect(await Promise.all([slotsOf('zoe-v'), slotsOf('max-v'), count('visit_days')])).toEqual([0, 1, 0]);
@@ -82,7 +82,7 @@ test('an erasure removes a payment that becomes visible later than its record', 
       },
     },
     ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e2', assertOwn: () => undefined },
-    ...{ count: async () => undefined, begin: async () => true },
+    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
   });
   expect(await payments()).toBe(0);
 });

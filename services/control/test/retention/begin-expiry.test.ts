@@ -6,7 +6,7 @@ import { deferred } from '@weir/testkit/eventually';
 const DAY_MS = 86_400_000;
 
 /**
- * A process whose registry shows a change of another process only after `catchUp`, or after a write of its own. `log` is the registry as all
+ * A process whose registry shows a change of another process only after `readToEnd`, or after a write of its own. `log` is the registry as all
  * processes will see it.
  */
 function registryOf(log: { expiry: Expiry | undefined }) {
@@ -26,7 +26,7 @@ function registryOf(log: { expiry: Expiry | undefined }) {
       log.expiry = expiry;
       return read();
     },
-    catchUp: read,
+    readToEnd: read,
   };
 }
 
