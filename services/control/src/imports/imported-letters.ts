@@ -18,19 +18,20 @@ export async function findLetterIds(
   siteId: string,
   eventIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
-  const query = `SELECT DISTINCT ${EVENT_ID} AS id
+  const query = `SELECT DISTINCT ${EVENT_ID} AS id, raw_partition AS partition, raw_offset AS offset
     FROM dead_letter_attempts
-    WHERE site_id = {site:String} AND outcome = 'dead' AND log_id = {log:String}
-      AND raw_offset >= transform(raw_partition, {partitions:Array(UInt32)}, {firsts:Array(UInt64)}, toUInt64(0))
-      AND id IN {ids:Array(String)}`;
-  const params = {
-    site: siteId,
-    log: eventLog.logId,
-    partitions: positions.map(({ partition }) => partition),
-    firsts: positions.map(({ first }) => first),
-    ids: eventIds,
-  };
-  const found = await tables.read(({ select }) => select<{ id: string }>(query, params));
-  return new Set(found.map(({ id }) => id));
+    WHERE site_id = {site:String} AND outcome = 'dead' AND log_id = {log:String} AND id IN {ids:Array(String)}`;
+  const letters = await tables.read(({ select }) =>
+    select<{ id: string; partition: number; offset: number | string }>(query, {
+      site: siteId,
+      log: eventLog.logId,
+      ids: eventIds,
+    }),
+  );
+  // Nearly always, no letter is found. The positions, for which Kafka needs a request, are then not read.
+  if (letters.length === 0) return new Set();
+  const positions = await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER);
+  const firsts = new Map(positions.map(({ partition, first }) => [partition, first]));
+  const kept = letters.filter(({ partition, offset }) => Number(offset) >= (firsts.get(partition) ?? 0));
+  return new Set(kept.map(({ id }) => id));
 }
