@@ -6,11 +6,11 @@ const PATIENCE_MS = 120_000;
 const PAUSE_MS_MAX = 5000;
 
 export interface Patience {
-  clock: () => number;
-  onWait: (reason: string) => void;
-  interrupted: AbortSignal;
+  readonly clock: () => number;
+  readonly onWait: (reason: string) => void;
+  readonly interrupted: AbortSignal;
   /** The error after an interruption. */
-  stopped?: (error: Error) => CliError;
+  readonly stopped?: (error: Error) => CliError;
 }
 
 /**
