@@ -29,6 +29,9 @@ export interface Analytics {
   /** Resolves with the highest raw offset (docs/glossary.md) of this log and partition in the table `records`, or -1 if the table has none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
 
+  /** Resolves with the number of the latest block of the table `records`. Each insert gets the next number, and some other changes of the table too. */
+  latestBlock(): Promise<number>;
+
   /**
    * Runs one of Weir's own read-only queries, of at most `STATEMENT_BYTES_MAX`. `params` are the values of its `{name:Type}` placeholders.
    */
@@ -85,6 +88,12 @@ const TOKEN_KEPT_MS = 60_000;
 export function isTokenKept(begunAt: number, now: number): boolean {
   return now >= begunAt && now - begunAt < TOKEN_KEPT_MS;
 }
+
+/**
+ * The store remembers the token of an INSERT into `records` at least until so many later blocks (`latestBlock`). It is half of the 10,000 tokens that
+ * each table keeps, because an insert can need two tokens in the target table of a view: one for each month.
+ */
+export const TOKEN_KEPT_BLOCKS = 5_000;
 
 export const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 

@@ -8,6 +8,14 @@ export interface BatchLimits {
   readonly bytesMax: number;
 }
 
+export interface WriterLimits extends BatchLimits {
+  readonly lingerMs: number;
+  /** For how long an insert with an unknown result may still add rows to the table. The default is `UNKNOWN_SETTLES_MS`. */
+  readonly unknownSettlesMs?: number;
+  /** After this time a paused partition raises an alarm. The default is `PAUSED_ALARM_MS`. */
+  readonly pausedAlarmMs?: number;
+}
+
 /** Groups the rows of one partition into batches. Accepts each raw offset (offset in `events.raw`) once, in order, without a gap. */
 export interface Batcher {
   /**

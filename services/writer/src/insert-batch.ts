@@ -26,7 +26,12 @@ export interface PlannedInsert {
   readonly lastLine: number;
 }
 
-export function planInsert(batch: Batch, generation: number, logId: string, partition: number): PlannedInsert {
+export function planInsert(
+  batch: Batch,
+  { generation, block }: Pick<Plan, 'generation' | 'block'>,
+  logId: string,
+  partition: number,
+): PlannedInsert {
   const { rows, dead } = batch;
   const first = rows[0] as Row;
   const inserted = rows.filter((row) => !isPassedOver(row));
@@ -40,6 +45,7 @@ export function planInsert(batch: Batch, generation: number, logId: string, part
     generation,
     checksum: linesChecksum(lines),
     ...(dead === undefined ? {} : { dead }),
+    block,
   };
   return { plan, lines, lastLine: inserted.at(-1)?.rawOffset ?? -1 };
 }

@@ -24,6 +24,8 @@ export interface Plan {
    * letter instead.
    */
   readonly dead?: string;
+  /** The latest block of `records` (`Analytics.latestBlock`) at most 5 s before the first attempt. Older versions of Weir did not store it. */
+  readonly block?: number | undefined;
 }
 
 /**
@@ -54,7 +56,7 @@ export function encodeProgress({ next, plan, truncatedAt, paused }: Progress): s
   const truncated = truncatedAt === undefined ? {} : { x: truncatedAt };
   const waiting = paused === undefined ? {} : { p: paused };
   if (plan === undefined) return JSON.stringify({ n: next, ...truncated, ...waiting });
-  const { from, to, version, generation, checksum, dead } = plan;
+  const { from, to, version, generation, checksum, dead, block } = plan;
   return JSON.stringify({
     f: from,
     t: to,
@@ -63,6 +65,7 @@ export function encodeProgress({ next, plan, truncatedAt, paused }: Progress): s
     g: generation,
     s: checksum,
     ...(dead === undefined ? {} : { d: dead }),
+    ...(block === undefined ? {} : { b: block }),
     ...truncated,
   });
 }
@@ -73,15 +76,15 @@ export function encodeProgress({ next, plan, truncatedAt, paused }: Progress): s
  */
 export function decodeProgress(metadata: string): Progress | undefined {
   if (metadata === '') return undefined;
-  const { n, f, t, c, v, g = 0, s, d, x, p } = JSON.parse(metadata) as Record<string, unknown>;
+  const { n, f, t, c, v, g = 0, s, d, b, x, p } = JSON.parse(metadata) as Record<string, unknown>;
   const truncated = isOffset(x) ? { truncatedAt: x } : {};
   if (isOffset(n)) return { next: n, ...truncated, ...(isOffset(p) ? { paused: p } : {}) };
   const sound = isOffset(f) && isOffset(t) && c === t - f + 1 && isOffset(v) && isOffset(g) && typeof s === 'string';
   if (!sound || (d !== undefined && (typeof d !== 'string' || f !== t))) {
     throw new TypeError(`the writer's commit can't be read: ${metadata.slice(0, 200)}`);
   }
-  const dead = d === undefined ? {} : { dead: d };
-  return { next: f, plan: { from: f, to: t, version: v, generation: g, checksum: s, ...dead }, ...truncated };
+  const optional = { ...(d === undefined ? {} : { dead: d }), ...(isOffset(b) ? { block: b } : {}) };
+  return { next: f, plan: { from: f, to: t, version: v, generation: g, checksum: s, ...optional }, ...truncated };
 }
 
 /**

@@ -3,6 +3,7 @@ import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/to
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
 import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-truncated';
+import { isTokenForgotten } from './latest-block.ts';
 import { decodeProgress, encodeProgress, type Plan, type Progress } from './plan.ts';
 
 export interface ResumePoint {
@@ -56,13 +57,16 @@ export async function findResumePoint(
       warning: `the tables are of generation ${generation}, the committed plan of ${plan.generation}: it is not repeated`,
     };
   }
-  if (plan !== undefined && highest > plan.to) {
-    // The commit is older than the table: later commits were lost, or the offset was reset. Newer plans were inserted after this plan, so ClickHouse
-    // may have forgotten its token. Its insert is therefore not repeated.
+  if (
+    plan !== undefined &&
+    (highest > plan.to || (await isTokenForgotten(plan, eventLog.logId, partition, analytics)))
+  ) {
+    // ClickHouse may have forgotten the token of this plan, so its insert is not repeated. Either the commit is older than the table: later commits
+    // were lost, or the offset was reset. Or this partition stood still while others made thousands of inserts.
     return {
       next: highest + 1,
       generation,
-      warning: `records is ahead of the committed plan: continuing after raw offset ${highest}`,
+      warning: `the rows of the committed plan were stored too long ago to repeat it: continuing after raw offset ${highest}`,
     };
   }
   if (plan !== undefined) return { next: plan.from, generation, redo: plan };

@@ -8,7 +8,7 @@ import { waitForDiskSpace } from '@weir/runtime/consume/wait-for-disk-space';
 import type { Logger } from '@weir/runtime/logger';
 import type { Slots } from '@weir/runtime/task-slots';
 import { type Batch, halve, type Row } from './batch.ts';
-import type { BatchLimits } from './batcher.ts';
+import type { WriterLimits } from './batcher.ts';
 import { createCommittedPosition } from './committed-position.ts';
 import { createDeadRun } from './dead-run.ts';
 import { createGatherer } from './gatherer.ts';
@@ -20,20 +20,13 @@ import {
   planInsert,
   UNKNOWN_SETTLES_MS,
 } from './insert-batch.ts';
+import { isTokenForgotten } from './latest-block.ts';
 import { requestedSwap, type WritersPauses } from './pause/writers-pause.ts';
 import { assertAsPlanned, type Plan, refusalText } from './plan.ts';
 import type { ReopenableConsumer } from './reopen-partition.ts';
 import type { ReplayedRows } from './replayed-rows.ts';
 import { reportFailure } from './report-failure.ts';
 import { findResumePoint } from './resume-point.ts';
-
-export interface WriterLimits extends BatchLimits {
-  readonly lingerMs: number;
-  /** For how long an insert with an unknown result may still add rows to the table. The default is `UNKNOWN_SETTLES_MS`. */
-  readonly unknownSettlesMs?: number;
-  /** After this time a paused partition raises an alarm. The default is `PAUSED_ALARM_MS`. */
-  readonly pausedAlarmMs?: number;
-}
 
 export interface PartitionWriterDeps extends AssignedPartition {
   readonly eventLog: EventLog;
@@ -43,15 +36,14 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly monotonicMs?: (() => number) | undefined;
   readonly logger: Logger;
   readonly insertSlots: Slots;
+  /** Resolves with the latest block of `records`, as it was at most 5 s ago (latest-block.ts). */
+  readonly latestBlock: () => Promise<number>;
   readonly disk?: DiskSpace | undefined;
   readonly limits: WriterLimits;
   /** If undefined, the writer never pauses, because its tables are not the live ones. */
   readonly pauses: WritersPauses | undefined;
   readonly replay?: ReplayedRows | undefined;
 }
-
-/** About two minutes of retries. A dependency that is unavailable for longer may need an operator. */
-const TRIES_BEFORE_ALARM = 30;
 
 type State = 'gather' | 'plan' | 'insert' | 'verify' | 'divide' | 'stored' | 'commit' | 'pause' | 'reopen';
 
@@ -110,6 +102,8 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
   /** The remaining pieces of the current batch, in order. Each piece is planned and inserted on its own. */
   let pieces: readonly Batch[] = [];
   let planned: PlannedInsert & { readonly at: number; readonly settled: boolean };
+  /** The latest block of `records` before the first insert of the first piece, which later inserts repeat. Undefined before it. */
+  let block: number | undefined = redo?.block;
   let refusal = '';
   /** Until this time (of `now`), an earlier insert of the first piece may still be running. This writer or the previous owner sent it. */
   let unsettledUntil = redo === undefined ? 0 : now() + settlesMs;
@@ -133,9 +127,11 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       if (swapToPauseFor() !== undefined) return 'pause';
       await waitForDiskSpace({ disk: deps.disk, partition, signal, progress, metrics });
       assertAssigned(signal, partition);
+      if (doubtful && (await isTokenForgotten(redo ?? planned.plan, logId, partition, analytics))) return 'reopen';
+      block ??= await deps.latestBlock();
       if (pieces.length === 0) takeBatch();
       const piece = pieces[0] as Batch;
-      const insert = planInsert(piece, resume.generation, logId, partition);
+      const insert = planInsert(piece, { generation: resume.generation, block }, logId, partition);
       assertAsPlanned(redo, insert.plan, partition);
       const [at, since] = [now(), clock()];
       // `settled` is computed before the insert. It is false as long as an earlier insert can still add its rows: missing rows in `records` then
@@ -175,7 +171,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       }
       unsettledUntil = 0;
       retries = 0;
-      if (piece.rows.length > 1) pieces = [...halve(piece), ...rest];
+      if (piece.rows.length > 1) [pieces, block] = [[...halve(piece), ...rest], undefined];
       else if (piece.dead === undefined) pieces = [{ rows: piece.rows, dead: refusalText(refusal) }, ...rest];
       else {
         pieces = [{ rows: piece.rows }, ...rest];
@@ -186,6 +182,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
 
     async stored() {
       redo = undefined;
+      block = undefined;
       unsettledUntil = 0;
       doubtful = false;
       retries = 0;
@@ -260,7 +257,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
   }
 
   async function afterFailure(error: unknown): Promise<State> {
-    reportFailure(error, retries >= TRIES_BEFORE_ALARM, deps);
+    reportFailure(error, retries, deps);
     if (pieces.length > 0) metrics.waiting(partition);
     await pauseBeforeRetry(retries++, signal);
     if (isDependencyError(error, 'generation_changed')) return 'reopen';

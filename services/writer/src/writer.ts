@@ -6,10 +6,11 @@ import { type RunningConsumer, runConsumer } from '@weir/runtime/consume/run-con
 import type { Logger } from '@weir/runtime/logger';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { createSlots } from '@weir/runtime/task-slots';
+import type { WriterLimits } from './batcher.ts';
+import { createLatestBlock } from './latest-block.ts';
 import { openPartition } from './open-partition.ts';
 import type { WritersPauses } from './pause/writers-pause.ts';
 import type { ReplayedRows } from './replayed-rows.ts';
-import type { WriterLimits } from './write-partition.ts';
 
 export interface WriterDeps {
   readonly eventLog: EventLog;
@@ -39,6 +40,7 @@ export type Writer = RunningConsumer;
  */
 export function startWriter(deps: WriterDeps): Promise<Writer> {
   const { eventLog, clock, logger, metrics, limits, replay } = deps;
+  const latestBlock = createLatestBlock(deps.analytics, deps.monotonicMs ?? (() => performance.now()));
   const insertSlots = createSlots(limits.insertsMax ?? 2);
   return runConsumer({
     role: replay === undefined ? 'writer' : 'replay',
@@ -48,6 +50,6 @@ export function startWriter(deps: WriterDeps): Promise<Writer> {
     clock,
     logger,
     metrics,
-    openPartition: (assigned) => openPartition({ ...deps, ...assigned, insertSlots }),
+    openPartition: (assigned) => openPartition({ ...deps, ...assigned, insertSlots, latestBlock }),
   });
 }

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
-import type { RecordsBatch } from '@weir/ports/analytics';
+import { type RecordsBatch, TOKEN_KEPT_BLOCKS } from '@weir/ports/analytics';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
 import { assertStored, UNKNOWN_SETTLES_MS } from '../src/insert-batch.ts';
@@ -176,4 +177,79 @@ test('while inserts fail, the delay of the partition grows: otherwise no alert w
   await writer.close();
   const [first = 0, ...later] = await Promise.all(delays);
   expect(later.map((delay) => delay > first)).toEqual([true, true]);
+});
+
+describe('an insert is not repeated after so many other inserts that ClickHouse may have forgotten its token', () => {
+  /** The real engine, after it has forgotten all tokens: each insert gets a new one. `blocks` other inserts were made meanwhile. */
+  const forgetful = (blocks: () => number): Engine['analytics'] => ({
+    ...engine.analytics,
+    latestBlock: async () => (await engine.analytics.latestBlock()) + blocks(),
+    insertRecords: (batch) => engine.analytics.insertRecords({ ...batch, token: `${batch.token}:${randomUUID()}` }),
+  });
+  let storedAnswers = 0;
+
+  /** Stores the rows of the first `storedAnswers` inserts, but reports an unknown result. */
+  const losingAnswers = (analytics: Engine['analytics']): Engine['analytics'] => ({
+    ...analytics,
+    async insertRecords(batch) {
+      await analytics.insertRecords(batch);
+      if (storedAnswers-- > 0) throw gone;
+    },
+  });
+
+  test('by the next owner of the partition', async () => {
+    await harness.put(range(0, 6));
+    storedAnswers = 1_000;
+    const first = await harness.start({ analytics: losingAnswers(engine.analytics) }, 6);
+    await eventually('stored', async () => (await harness.stored()).length === 6);
+    await first.close();
+    await harness.put(range(6, 9));
+    const second = await harness.start({ analytics: forgetful(() => TOKEN_KEPT_BLOCKS) });
+    await harness.caughtUp();
+    await second.close();
+    expect(await harness.stored()).toEqual(rows(9));
+  });
+
+  test('by the same owner', async () => {
+    await harness.put(range(0, 9));
+    storedAnswers = 1;
+    let blocks = 0;
+    const first = await harness.start({
+      analytics: losingAnswers(
+        forgetful(() => {
+          blocks += TOKEN_KEPT_BLOCKS;
+          return blocks;
+        }),
+      ),
+    });
+    await harness.caughtUp();
+    await first.close();
+    expect(await harness.stored()).toEqual(rows(9));
+  });
+
+  test('but the insert is repeated if its rows are not stored', async () => {
+    let tries = 0;
+    const analytics: Engine['analytics'] = {
+      ...engine.analytics,
+      latestBlock: async () => tries * TOKEN_KEPT_BLOCKS,
+      async insertRecords(batch) {
+        if (tries++ === 0) throw gone;
+        await engine.analytics.insertRecords(batch);
+      },
+    };
+    await harness.put(range(0, 6));
+    const writer = await harness.start({ analytics });
+    await harness.caughtUp();
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(6));
+  });
+});
+
+test('each insert into records gets the number of a later block', async () => {
+  const before = await engine.analytics.latestBlock();
+  await harness.put(range(0, 6));
+  const writer = await harness.start({}, 2);
+  await harness.caughtUp();
+  await writer.close();
+  expect(await engine.analytics.latestBlock()).toBe(before + 3);
 });

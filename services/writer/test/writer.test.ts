@@ -138,7 +138,7 @@ describe('after an assignment, the writer repeats the planned insert byte for by
   });
 
   test('a plan can be encoded and decoded again', () => {
-    const plan = { from: 5, to: 5, version: 1, generation: 3, checksum: 'ab', dead: 'x'.repeat(300) };
+    const plan = { from: 5, to: 5, version: 1, generation: 3, checksum: 'ab', dead: 'x'.repeat(300), block: 9_000 };
     const text = encodeProgress({ next: 5, plan });
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_000);
     expect(decodeProgress(text)).toEqual({ next: 5, plan });

@@ -10,7 +10,7 @@ import { type MigrationStep, migrateClickhouse } from './clickhouse-migrate.ts';
 import { exchangeGenerations } from './exchange-generations.ts';
 import { fenceColumn, readGeneration, withFenceValue } from './generation-fence.ts';
 import { DYNAMIC_KEYS, runUserQuery } from './run-user-query.ts';
-import { untilRunningInsertsEnd } from './running-inserts.ts';
+import { readLatestBlock, untilRunningInsertsEnd } from './running-inserts.ts';
 import { SELECT_TOKENS_QUERY, selectTokenSettings } from './select-tokens.ts';
 import { readStoredTables } from './stored-tables.ts';
 import { streamQuery } from './stream-query.ts';
@@ -203,6 +203,8 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       );
       return Number(row?.highest ?? -1);
     },
+
+    latestBlock: () => readLatestBlock(select),
 
     select,
 

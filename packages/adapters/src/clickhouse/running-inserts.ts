@@ -38,3 +38,16 @@ export async function untilRunningInsertsEnd(
     await pause(CHECK_EVERY_MS);
   }
 }
+
+/**
+ * Returns the number of the latest block of `records`: 0 if the table is empty. A MergeTree numbers the blocks of all months together, and a
+ * ReplicatedMergeTree those of each month.
+ */
+export async function readLatestBlock(select: Analytics['select']): Promise<number> {
+  const [row] = await select<{ block: string | number }>(
+    "SELECT if(startsWith(any(engine), 'Replicated'), sum(latest), max(latest)) AS block FROM (" +
+      'SELECT any(engine) AS engine, max(max_block_number) AS latest FROM system.parts ' +
+      "WHERE database = currentDatabase() AND table = 'records' GROUP BY partition_id)",
+  );
+  return Number(row?.block ?? 0);
+}
