@@ -29,8 +29,11 @@ export interface Analytics {
   /** Resolves with the highest raw offset (docs/glossary.md) of this log and partition in the table `records`, or -1 if the table has none. */
   highestRawOffset(logId: string, partition: number): Promise<number>;
 
-  /** Resolves with the number of the latest block of the table `records`. Each insert gets the next number, and some other changes of the table too. */
-  latestBlock(): Promise<number>;
+  /**
+   * Resolves with the number of the latest block of the table `records`. Each insert gets the next number, and some other changes of the table too.
+   * Resolves with undefined if Weir may not read this number.
+   */
+  latestBlock(): Promise<number | undefined>;
 
   /**
    * Runs one of Weir's own read-only queries, of at most `STATEMENT_BYTES_MAX`. `params` are the values of its `{name:Type}` placeholders.

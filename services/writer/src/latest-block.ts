@@ -4,8 +4,11 @@ import type { Plan } from './plan.ts';
 const READ_EVERY_MS = 5_000;
 
 /** Returns a function that resolves with the latest block of `records`, as it was at most 5 s ago. All partitions of a process share it. */
-export function createLatestBlock(analytics: Pick<Analytics, 'latestBlock'>, now: () => number): () => Promise<number> {
-  let read: { readonly at: number; readonly block: Promise<number> } | undefined;
+export function createLatestBlock(
+  analytics: Pick<Analytics, 'latestBlock'>,
+  now: () => number,
+): () => Promise<number | undefined> {
+  let read: { readonly at: number; readonly block: Promise<number | undefined> } | undefined;
   return async () => {
     if (read === undefined || now() - read.at >= READ_EVERY_MS) read = { at: now(), block: analytics.latestBlock() };
     const { block } = read;
@@ -28,6 +31,7 @@ export async function isTokenForgotten(
   partition: number,
   analytics: Pick<Analytics, 'highestRawOffset' | 'latestBlock'>,
 ): Promise<boolean> {
-  if (block === undefined || (await analytics.latestBlock()) - block < TOKEN_KEPT_BLOCKS) return false;
+  const latest = block === undefined ? undefined : await analytics.latestBlock();
+  if (block === undefined || latest === undefined || latest - block < TOKEN_KEPT_BLOCKS) return false;
   return (await analytics.highestRawOffset(logId, partition)) >= to;
 }

@@ -24,7 +24,7 @@ export interface Plan {
    * letter instead.
    */
   readonly dead?: string;
-  /** The latest block of `records` (`Analytics.latestBlock`) at most 5 s before the first attempt. Older versions of Weir did not store it. */
+  /** The latest block of `records` (`Analytics.latestBlock`) at most 5 s before the first attempt, if it is known. */
   readonly block?: number | undefined;
 }
 

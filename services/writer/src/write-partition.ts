@@ -37,7 +37,7 @@ export interface PartitionWriterDeps extends AssignedPartition {
   readonly logger: Logger;
   readonly insertSlots: Slots;
   /** Resolves with the latest block of `records`, as it was at most 5 s ago (latest-block.ts). */
-  readonly latestBlock: () => Promise<number>;
+  readonly latestBlock: Analytics['latestBlock'];
   readonly disk?: DiskSpace | undefined;
   readonly limits: WriterLimits;
   /** If undefined, the writer never pauses, because its tables are not the live ones. */

@@ -239,6 +239,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
         version: server?.version ?? '',
         tables,
         shards: of === undefined ? undefined : Number(of.shards),
+        latestBlock: await readLatestBlock(select),
       });
     },
 

@@ -13,6 +13,8 @@ export interface DriftedServer {
   readonly tables: readonly { readonly name: string; readonly engine: string; readonly engine_full: string }[];
   /** Number of shards of the configured cluster; `undefined` if no cluster is configured. */
   readonly shards: number | undefined;
+  /** The latest block of `records` (running-inserts.ts); `undefined` if Weir's user may not read it. */
+  readonly latestBlock: number | undefined;
 }
 
 export const VERSION_QUERY = 'SELECT version() AS version';
@@ -22,11 +24,13 @@ export const SHARDS_QUERY =
   'SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}';
 
 /** Returns one sentence for each fact that breaks exactly-once: about the version of the server, its cluster, or the settings of its tables. */
-export function clickhouseDrift({ version, tables, shards }: DriftedServer): readonly string[] {
+export function clickhouseDrift({ version, tables, shards, latestBlock }: DriftedServer): readonly string[] {
   const found: string[] = [];
   if (isOlder(version, VERSION_MIN)) found.push(`version is ${version}, not ${VERSION_MIN} or later`);
   // Several shards would need distributed tables, and each deduplication token would be stored on one shard only.
   if (shards !== undefined && shards !== 1) found.push(`the cluster has ${shards} shards, not 1`);
+  if (latestBlock === undefined)
+    found.push("Weir's user may not read system.parts: GRANT SELECT ON system.parts is missing");
   for (const { name, engine, engine_full } of tables) {
     if (OWN_TABLES.includes(name)) continue;
     const copied = engine.startsWith('Replicated');

@@ -29,6 +29,7 @@ const ABOUT_TYPES = new Set([6, 38, 41, 43, 53, 70, 72, 386, 467]);
 /** ClickHouse's error for an unknown column. It occurs if an insert was planned for another generation of the tables (generation-fence.ts). */
 const NO_SUCH_COLUMN = 16;
 const NOT_ENOUGH_SPACE = 243;
+const NO_PERMISSION = 497;
 /** The operating system's text for a full disk. ClickHouse quotes this text in its errors 75, 76 and 1001. */
 const NO_SPACE_LEFT = /errno: 28\b|No space left on device/;
 
@@ -41,7 +42,7 @@ const TOO_SLOW = 160;
  * The error codes for an unknown table, an unknown database and a missing permission. If Weir wrote the statement, the tables are not migrated yet,
  * or the permissions of the reading user are out of date. If a user wrote the statement, the statement itself is wrong.
  */
-const TABLES_NOT_READY = new Set([60, 81, 497]);
+const TABLES_NOT_READY = new Set([60, 81, NO_PERMISSION]);
 
 /**
  * Translates the error of an insert. The result is `analytics_refused` only if the rows certainly caused the error: the writer then divides the
@@ -89,7 +90,7 @@ export function userQueryError(error: unknown, isReport: boolean): DependencyErr
   if (code === 241) return translated('analytics_refused', error, 'the query needs more memory than is allowed');
   if (code === 396) return translated('analytics_refused', error, 'the result is larger than is allowed');
   if (code === undefined || (isReport && TABLES_NOT_READY.has(code))) return translated('analytics_unavailable', error);
-  if (code === 164 || code === 497) return translated('analytics_refused', error, 'only reading is allowed');
+  if (code === 164 || code === NO_PERMISSION) return translated('analytics_refused', error, 'only reading is allowed');
   const isFault = code === QUOTA_EXCEEDED || (STORE_AT_FAULT.has(code) && code !== TOO_SLOW);
   return translated(isFault ? 'analytics_unavailable' : 'analytics_refused', error);
 }
@@ -97,6 +98,11 @@ export function userQueryError(error: unknown, isReport: boolean): DependencyErr
 /** Whether a query failed because of the type of a value, for example in a comparison of a number with a text. */
 export function isTypeError(error: unknown): boolean {
   return ABOUT_TYPES.has(clickhouseCode(error) ?? 0);
+}
+
+/** Whether Weir's user lacks a permission for a statement. `error` is a result of `statementError`. */
+export function isPermissionError(error: unknown): boolean {
+  return error instanceof DependencyError && clickhouseCode(error.cause) === NO_PERMISSION;
 }
 
 function clickhouseCode(error: unknown): number | undefined {

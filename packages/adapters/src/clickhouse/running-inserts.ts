@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
+import { isPermissionError } from './clickhouse-errors.ts';
 
 const CHECK_EVERY_MS = 20;
 /** The longest wait. The time limit of every insert is shorter (`INSERT_SETTINGS` in clickhouse-analytics.ts). */
@@ -40,14 +41,19 @@ export async function untilRunningInsertsEnd(
 }
 
 /**
- * Returns the number of the latest block of `records`: 0 if the table is empty. A MergeTree numbers the blocks of all months together, and a
- * ReplicatedMergeTree those of each month.
+ * Returns the number of the latest block of `records`: 0 if the table is empty, and undefined if Weir's user may not read `system.parts`. A MergeTree
+ * numbers the blocks of all months together, and a ReplicatedMergeTree those of each month.
  */
-export async function readLatestBlock(select: Analytics['select']): Promise<number> {
-  const [row] = await select<{ block: string | number }>(
-    "SELECT if(startsWith(any(engine), 'Replicated'), sum(latest), max(latest)) AS block FROM (" +
-      'SELECT any(engine) AS engine, max(max_block_number) AS latest FROM system.parts ' +
-      "WHERE database = currentDatabase() AND table = 'records' GROUP BY partition_id)",
-  );
-  return Number(row?.block ?? 0);
+export async function readLatestBlock(select: Analytics['select']): Promise<number | undefined> {
+  try {
+    const [row] = await select<{ block: string | number }>(
+      "SELECT if(startsWith(any(engine), 'Replicated'), sum(latest), max(latest)) AS block FROM (" +
+        'SELECT any(engine) AS engine, max(max_block_number) AS latest FROM system.parts ' +
+        "WHERE database = currentDatabase() AND table = 'records' GROUP BY partition_id)",
+    );
+    return Number(row?.block ?? 0);
+  } catch (error) {
+    if (isPermissionError(error)) return undefined;
+    throw error;
+  }
 }

@@ -70,7 +70,7 @@ describe('drift of ClickHouse', () => {
     engine: 'MergeTree',
     engine_full: 'MergeTree ORDER BY x SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192',
   };
-  const server = { version: '25.8.1.1', tables: [good], shards: undefined };
+  const server = { version: '25.8.1.1', tables: [good], shards: undefined, latestBlock: 7 };
 
   test('reports nothing for a correct server, single or replicated', () => {
     expect(clickhouseDrift(server)).toEqual([]);
@@ -98,6 +98,11 @@ describe('drift of ClickHouse', () => {
       'a table without replicas',
       { ...server, shards: 1 },
       'records: MergeTree is not replicated, although a cluster is configured',
+    ],
+    [
+      'a missing permission',
+      { ...server, latestBlock: undefined },
+      "Weir's user may not read system.parts: GRANT SELECT ON system.parts is missing",
     ],
     ['several shards', { ...server, tables: [], shards: 2 }, 'the cluster has 2 shards, not 1'],
     ['a cluster that does not exist', { ...server, tables: [], shards: 0 }, 'the cluster has 0 shards, not 1'],
