@@ -82,7 +82,8 @@ test.each(['file', 'pipe'])('Ctrl-C while a %s is scanned: nothing is sent, and 
   const { exitCode, err } = await run(kind === 'pipe' ? '-' : file);
   expect([exitCode, err]).toEqual([130, expect.stringMatching(/^weir: interrupted while the file was read/)]);
   expect(posted).toEqual([]);
-  expect(copies).toBe(kind === 'pipe' ? 1 : 0);
+  // The copy of the pipe has no name while it is read.
+  expect(copies).toBe(0);
   expect(readdirSync(temporary)).toEqual([]);
 });
 

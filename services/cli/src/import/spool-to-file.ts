@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -13,33 +12,42 @@ const KEY_BYTES = 32;
 const IV_BYTES = 16;
 
 /**
- * Copies a pipe to a temporary file. `close` also removes the file. The copy is needed because the import reads a log twice: for the digest and for
- * the lines. Access logs contain IP addresses, so the copy is encrypted with a key that only this process has. If the pipe fails or is empty, the
- * copy cannot be written or `interrupted` aborts, removes the file and rejects with `CliError`.
+ * Copies a pipe to a temporary file. The copy is needed because the import reads a log twice: for the digest and for the lines. Access logs contain IP
+ * addresses, so the copy is encrypted with a key that only this process has. The file has no name any more while it is used, so the operating system
+ * removes it when `close` is called or the process ends. Rejects with `CliError` if the pipe fails or is empty, if the copy cannot be written, or if
+ * `interrupted` aborts.
  */
 export async function spoolToFile(input: Readable, interrupted: AbortSignal): Promise<LogFile> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-import-')).catch((error: Error) => {
+  const { path, handle } = await openNameless().catch((error: Error) => {
     throw notCopied(error);
   });
-  const remove = () => rm(folder, { recursive: true, force: true });
-  const path = join(folder, 'log');
   const key = randomBytes(KEY_BYTES);
   const iv = randomBytes(IV_BYTES);
   try {
-    const file = createWriteStream(path, { mode: 0o600 });
-    await pipeline(input, createCipheriv(CIPHER, key, iv), file, { signal: interrupted });
+    await pipeline(input, createCipheriv(CIPHER, key, iv), (bytes) => writeFile(handle, bytes), {
+      signal: interrupted,
+    });
     // Ctrl-C also ends the program that writes to the pipe, so the copy can be incomplete.
     interrupted.throwIfAborted();
-    if (file.bytesWritten === 0) {
+    if ((await handle.stat()).size === 0) {
       throw new CliError('standard input is empty, nothing was imported: check the program that writes to the pipe');
     }
-    const handle = await open(path);
-    const close = () => handle.close().finally(remove);
-    return { path, handle, decrypt: () => createDecipheriv(CIPHER, key, iv), close };
+    return { path, handle, decrypt: () => createDecipheriv(CIPHER, key, iv), close: () => handle.close() };
   } catch (error) {
-    await remove();
+    await handle.close();
     if (interrupted.aborted) throw new CliError('interrupted before anything was imported', EXIT.interrupted);
     throw error instanceof CliError ? error : notCopied(error as Error);
+  }
+}
+
+/** Creates a file, opens it and removes its name. `path` is its former name. */
+async function openNameless(): Promise<Pick<LogFile, 'path' | 'handle'>> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-import-'));
+  try {
+    const path = join(folder, 'log');
+    return { path, handle: await open(path, 'wx+', 0o600) };
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }
 
