@@ -120,12 +120,11 @@ function shared({ database, person }: EraseTables): readonly (readonly [view: st
  * Removes the days of the erased records, and the days next to them, from the list of days that reports read from `visit_slots`
  * (docs/decisions/0047). Reports read the rows of these days until the days are built again.
  */
-async function invalidateBuilds({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
+async function invalidateBuilds({ analytics, database, person, change }: EraseTables): Promise<void> {
   const where = `site_id = '${person.siteId}' AND day IN (${nearDays({ database, person })})`;
   const [built] = await analytics.select(`SELECT 1 FROM ${database}.visit_days WHERE ${where} LIMIT 1`);
   if (built === undefined) return;
-  assertOwn();
-  await analytics.change(`ALTER TABLE ${database}.visit_days DELETE WHERE ${where}`);
+  await change(`ALTER TABLE ${database}.visit_days DELETE WHERE ${where}`);
 }
 
 /**
@@ -157,36 +156,30 @@ const nearDays = ({ database, person }: Pick<EraseTables, 'database' | 'person'>
   `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
 
 async function remove(task: EraseTables, table: string, condition: string): Promise<void> {
-  const { analytics, database, assertOwn, count } = task;
+  const { analytics, database, change, count } = task;
   const [found] = await analytics.select<{ rows: number | string }>(
     `SELECT count() AS rows FROM ${database}.${table} WHERE ${condition}`,
   );
   const rows = Number(found?.rows ?? 0);
   await count(table, rows);
   if (rows === 0) return;
-  assertOwn();
-  await analytics.change(`ALTER TABLE ${database}.${table} DELETE WHERE ${condition}`);
+  await change(`ALTER TABLE ${database}.${table} DELETE WHERE ${condition}`);
 }
 
 /** Fills a table again from those records that match `rows` and are not erased. */
 async function refill(task: EraseTables, view: string, table: string, rows: string): Promise<void> {
-  const { analytics, database, person, assertOwn } = task;
-  const change = (statement: string): Promise<void> => {
-    assertOwn();
-    return analytics.change(statement);
-  };
+  const { person } = task;
   const stay = `site_id = '${person.siteId}' AND ${rows} AND NOT (${person.records})`;
-  await refillTable({ analytics, database, change }, view, table, stay);
+  await refillTable(task, view, table, stay);
 }
 
 /**
  * Flags the visits of which only some rows are erased. Reports then compute these visits from their rows, because the sums of the remaining stamps
  * (docs/glossary.md) would be wrong (docs/decisions/0033).
  */
-async function flagVisits({ analytics, database, person, assertOwn }: EraseTables): Promise<void> {
+async function flagVisits({ database, person, change }: EraseTables): Promise<void> {
   const erased = `SELECT session_id FROM ${database}.records WHERE ${person.records} AND outcome = 'row' AND session_id != ''`;
-  assertOwn();
-  await analytics.change(
+  await change(
     `INSERT INTO ${database}.visits_computed (site_id, day, session_id)
      SELECT DISTINCT site_id, toDate(timestamp, 'UTC'), session_id FROM ${database}.records
      WHERE site_id = '${person.siteId}' AND outcome = 'row' AND bot = '' AND session_id IN (${erased}) AND NOT (${person.records})`,

@@ -9,8 +9,8 @@ export interface EraseTables {
   readonly person: PersonSql;
   /** Part of the deduplication tokens, so that each erasure has its own tokens. */
   readonly erasureId: string;
-  /** Throws if another process has taken over the erasure. Called before each statement that changes a table. */
-  readonly assertOwn: () => void;
+  /** Runs one statement that changes tables. Rejects, and changes nothing, if another process has taken over the erasure or the work must stop. */
+  readonly change: (statement: string, token?: string) => Promise<void>;
   /** Receives the number of rows of a table before they are deleted. */
   readonly count: (table: string, rows: number) => Promise<void>;
   /**

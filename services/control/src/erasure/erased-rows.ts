@@ -10,44 +10,37 @@ export const REPLACED_COLUMNS =
  * table partition. Until the record is deleted, its raw offset (docs/glossary.md) is stored twice; the audit counts these offsets as `erasing`.
  */
 export async function putErasedRows(task: EraseTables): Promise<void> {
-  const { analytics, database, person, clock } = task;
+  const { analytics, database, person, erasureId, change, clock } = task;
   const months = await analytics.select<{ month: number | string }>(
     `SELECT DISTINCT toYYYYMM(received_at) AS month FROM ${database}.records WHERE ${person.records} ORDER BY month`,
   );
   for (const { month } of months.map((row) => ({ month: Number(row.month) }))) {
     const begunAt = await task.begin(month);
-    if (isTokenKept(begunAt, clock())) await insertMonth(task, month);
-    else await insertRest(task, month);
+    const token = `erased:${erasureId}:${database}:${month}`;
+    if (isTokenKept(begunAt, clock())) await change(erasedRows(task, month, '1'), token);
+    else await insertRest(task, month, token);
   }
 }
 
-function insertMonth(task: EraseTables, month: number): Promise<void> {
-  task.assertOwn();
-  return task.analytics.change(erasedRows(task, month, '1'), tokenOf(task, month));
-}
-
-const tokenOf = ({ erasureId, database }: EraseTables, month: number): string =>
-  `erased:${erasureId}:${database}:${month}`;
-
-/**
- * Repeats an insert whose first attempt is so old that ClickHouse may have forgotten its token (docs/glossary.md). Inserts only the rows that are
- * missing, and then corrects the counts in `books_sums`. It uses the token too, because another process may still send the first attempt. ClickHouse
- * can also remember the token although it does not have the rows (docs/decisions/0018, or a restore of the tables). The last insert is therefore made
- * without the token.
- */
-async function insertRest(task: EraseTables, month: number): Promise<void> {
-  const { analytics, database, person } = task;
-  const records = `${database}.records`;
+/** Inserts the rows of a month that are missing, and then corrects the counts in `books_sums`. */
+async function insertRest(task: EraseTables, month: number, token: string): Promise<void> {
+  const { database, person, change } = task;
   const place = 'log_id, raw_partition, raw_offset';
-  const missing = `(${place}) NOT IN (SELECT ${place} FROM ${records} WHERE outcome = 'erased' AND toYYYYMM(received_at) = ${month})`;
-  task.assertOwn();
-  await analytics.change(erasedRows(task, month, missing), tokenOf(task, month));
-  task.assertOwn();
-  await analytics.change(erasedRows(task, month, missing));
-  task.assertOwn();
+  const missing = `(${place}) NOT IN (SELECT ${place} FROM ${database}.records WHERE outcome = 'erased' AND toYYYYMM(received_at) = ${month})`;
+  await insertMissing(change, erasedRows(task, month, missing), token);
   // A dead letter of the person can have no site.
   const sites = `'${person.siteId}', ''`;
-  await analytics.change(booksFix({ database, sites, month, leaving: person.records, until: person.at }));
+  await change(booksFix({ database, sites, month, leaving: person.records, until: person.at }));
+}
+
+/**
+ * Repeats an insert whose first attempt is so old that ClickHouse may have forgotten its token (docs/glossary.md). `statement` inserts only the rows
+ * that are missing. The first run uses the token, because another process may still send the first attempt. ClickHouse can also remember the token
+ * although it does not have the rows (docs/decisions/0018, or a restore of the tables). The second run is therefore made without the token.
+ */
+export async function insertMissing(change: EraseTables['change'], statement: string, token: string): Promise<void> {
+  await change(statement, token);
+  await change(statement);
 }
 
 export interface BooksFix {

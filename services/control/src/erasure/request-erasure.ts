@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { namedEntries, newErasureSalt } from '@weir/domain/erasure/tombstone';
 import type { Erasure, Registry } from '@weir/ports/registry';
 import type { AdminDeps, TopicRetention } from '../control-deps.ts';
@@ -21,6 +22,7 @@ export interface ErasureRequest {
 /** A change of the registry reaches every process within this time. */
 export const REGISTRY_LAG_MS = 2_000;
 
+const PAUSE_POLL_MS = 50;
 const OPEN_ERASURES_MAX = 100;
 export const TOO_MANY_ERASURES = `${OPEN_ERASURES_MAX} erasures wait, the most there can be: try again when one is done`;
 /** The number of receipts of finished erasures that are kept, in addition to those of `surplusReceipts`. */
@@ -30,6 +32,11 @@ const DONE_ERASURES_MAX = 1_000;
 export function doWritersPause(registry: Registry): boolean {
   const pause = registry.writersPause();
   return pause !== undefined && !pause.over;
+}
+
+/** Resolves when the writers do not pause. Rejects if `signal` is aborted while it waits. */
+export async function writersPauseEnds(registry: Registry, signal: AbortSignal): Promise<void> {
+  while (doWritersPause(registry)) await sleep(PAUSE_POLL_MS, undefined, { signal });
 }
 
 export function hasOpenErasure(registry: Pick<Registry, 'erasures'>): boolean {

@@ -16,7 +16,7 @@ import { findLetters } from './find-letters.ts';
 import { findLinked } from './find-linked.ts';
 import { liveAndShadow, liveInsertsEnd } from './live-and-shadow.ts';
 import { personSql } from './person-sql.ts';
-import { doWritersPause, REGISTRY_LAG_MS } from './request-erasure.ts';
+import { REGISTRY_LAG_MS, writersPauseEnds } from './request-erasure.ts';
 import { tombstoneParts } from './tombstone-parts.ts';
 
 export interface ErasureDeps {
@@ -186,7 +186,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     if (own().finishedAt === undefined) {
       // A swap can have begun in a process that did not know of this erasure. If rows were deleted while it exchanges the tables, the rows `erased`
       // would be in the former tables. By now both processes know of each other, because this one has waited for `REGISTRY_LAG_MS`.
-      while (doWritersPause(registry)) await pause(STORED_POLL_MS, undefined, { signal });
+      await writersPauseEnds(registry, signal);
       await eraseRows();
     }
     if (work.archive === undefined && own().archiveEnds === undefined) await finish();
@@ -205,7 +205,10 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
         person,
         erasureId,
         clock,
-        assertOwn,
+        async change(statement, token) {
+          assertOwn();
+          await analytics.change(statement, token);
+        },
         async count(table, rows) {
           const { removed } = own();
           const name = isLive ? table : `${database}.${table}`;

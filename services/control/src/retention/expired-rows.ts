@@ -1,6 +1,6 @@
 import { type Analytics, isTokenKept } from '@weir/ports/analytics';
 import type { ExpiryChunk } from '@weir/ports/registry';
-import { booksFix, REPLACED_COLUMNS } from '../erasure/erased-rows.ts';
+import { booksFix, insertMissing, REPLACED_COLUMNS } from '../erasure/erased-rows.ts';
 import { KEPT_COLUMNS, keptColumns } from './kept-sessions.ts';
 
 /**
@@ -129,15 +129,13 @@ async function putChunk(work: ExpireRows, rows: ExpiredRows, chunk: ExpiryChunk)
      FROM ${database}.records WHERE ${condition} AND ${place} AND ${further} ORDER BY raw_offset`;
   const name = `${token}:${month}:${logId}:${partition}:${nth}`;
   if (kind === 'events') await change(keepSessions(database, `${condition} AND ${place}`, name));
-  const there = `SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired'`;
-  if (kind === 'profiles') return change(insert(`raw_offset NOT IN (${there})`), name);
+  const missing = insert(
+    `raw_offset NOT IN (SELECT raw_offset FROM ${database}.records WHERE ${place} AND outcome = 'expired')`,
+  );
+  if (kind === 'profiles') return change(missing, name);
   if (isTokenKept(at, clock())) return change(insert('1'), name);
-  // ClickHouse may have forgotten the token, so only the missing rows are inserted. The token is used too, because another process may still send the
-  // first attempt. ClickHouse can also remember the token although it does not have the rows (docs/decisions/0018, or a restore of the tables), so the
-  // last insert is made without it.
   await analytics.runningInsertsEnd(database);
-  await change(insert(`raw_offset NOT IN (${there})`), name);
-  await change(insert(`raw_offset NOT IN (${there})`));
+  await insertMissing(change, missing, name);
   await fixBooks(work, rows, month);
 }
 

@@ -4,7 +4,7 @@ import type { EventLog } from '@weir/ports/event-log';
 import type { Expiry, Registry } from '@weir/ports/registry';
 import { REPORT_EVERY_MS, Taken } from '../background/held-work.ts';
 import { liveAndShadow } from '../erasure/live-and-shadow.ts';
-import { doWritersPause, REGISTRY_LAG_MS } from '../erasure/request-erasure.ts';
+import { REGISTRY_LAG_MS, writersPauseEnds } from '../erasure/request-erasure.ts';
 import { expireTables } from './expire-tables.ts';
 import { tablesInUse } from './tables-in-use.ts';
 
@@ -22,7 +22,6 @@ export interface ExpiryWork extends ExpiryDeps {
   readonly alone: boolean;
 }
 
-const SWAP_POLL_MS = 50;
 /**
  * If several processes store an expiry at the same moment, the last one in the registry counts. Each of them checked before that the registry had no
  * expiry, so after this time none of them can arrive any more: an append to the log ends within 1.7 s on Kafka, and its record can arrive 5 s later.
@@ -58,7 +57,7 @@ export async function runExpiry(work: ExpiryWork): Promise<void> {
     return written;
   }
   async function change(statement: string, token?: string): Promise<void> {
-    while (doWritersPause(registry)) await pause(SWAP_POLL_MS, undefined, { signal });
+    await writersPauseEnds(registry, signal);
     own();
     const startedAt = clock();
     await analytics.change(statement, token);

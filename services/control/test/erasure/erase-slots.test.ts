@@ -37,7 +37,7 @@ test('an erasure also removes the slots and builds of a build that ends while th
         await analytics.runningInsertsEnd(database);
       },
     },
-    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e', assertOwn: () => undefined },
+    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e', change: analytics.change },
     ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
   });
   expect(built).toBe(1);
@@ -81,7 +81,7 @@ test('an erasure removes a payment that becomes visible later than its record', 
         await analytics.runningInsertsEnd(database);
       },
     },
-    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e2', assertOwn: () => undefined },
+    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e2', change: analytics.change },
     ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
   });
   expect(await payments()).toBe(0);
