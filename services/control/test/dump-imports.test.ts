@@ -1,20 +1,9 @@
 import { DUMP_COLUMNS } from '@weir/domain/dump/dump-format';
 import { eventually } from '@weir/testkit/eventually';
-import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
-import { type ControlHarness, openControlHarness } from './control-harness.ts';
+import type { AppendFault } from '@weir/testkit/faulty-event-log';
+import { useFaultyLog } from './faulty-log-harness.ts';
 
-let weir: ControlHarness;
-let fault: AppendFault = 'none';
-beforeAll(async () => {
-  weir = await openControlHarness((log) =>
-    createFaultyEventLog(
-      log,
-      () => undefined,
-      () => fault,
-    ),
-  );
-});
-afterAll(() => weir.close());
+const { weir, appends } = useFaultyLog();
 
 let files = 0;
 const newDigest = () => (++files).toString(16).padStart(64, 'a');
@@ -63,9 +52,9 @@ describe.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown']
     const site = await weir.newSite();
     const { lease, send } = await start(site);
     expect((await send(chunk(lease, range(1, 20)))).body.data).toMatchObject({ lines_done: 20, hits_appended: 20 });
-    fault = kind;
+    appends.fault = kind;
     expect((await send(chunk(lease, range(21, 60), 21))).status).toBe(503);
-    fault = 'none';
+    appends.fault = 'none';
     if (killed) weir.forgetControl();
     await eventually('the chunk is taken', async () => (await send(chunk(lease, range(21, 60), 21))).status === 200);
     await expectRows(site, 60);

@@ -3,21 +3,9 @@ import { DUMP_COLUMNS } from '@weir/domain/dump/dump-format';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
-import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
-import { type ControlHarness, openControlHarness } from './control-harness.ts';
+import { useFaultyLog } from './faulty-log-harness.ts';
 
-let weir: ControlHarness;
-let fault: AppendFault = 'none';
-beforeAll(async () => {
-  weir = await openControlHarness((log) =>
-    createFaultyEventLog(
-      log,
-      () => undefined,
-      () => fault,
-    ),
-  );
-});
-afterAll(() => weir.close());
+const { weir, appends } = useFaultyLog();
 
 let files = 0;
 async function start(site: string, digest = (++files).toString(16).padStart(64, 'b')) {
@@ -77,9 +65,9 @@ test('a hit that became a dead letter is not appended again by the repeat of its
   const site = await weir.newSite();
   const { send } = await start(site);
   await refuse();
-  fault = 'stored-unknown';
+  appends.fault = 'stored-unknown';
   expect((await send(hits())).status).toBe(503);
-  fault = 'none';
+  appends.fault = 'none';
   weir.forgetControl();
   expect(await paths(site)).toEqual(['/1', '/3']);
   await accept();
@@ -93,10 +81,10 @@ test('the same if the enricher made the dead letter', async () => {
   const site = await weir.newSite();
   const { send } = await start(site);
   weir.failPlaces(true);
-  fault = 'stored-unknown';
+  appends.fault = 'stored-unknown';
   // The enricher has not looked up this address before.
   expect((await send(hits('192.0.2.9'))).status).toBe(503);
-  fault = 'none';
+  appends.fault = 'none';
   weir.forgetControl();
   expect(await paths(site)).toEqual([]);
   weir.failPlaces(false);

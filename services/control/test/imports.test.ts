@@ -1,25 +1,17 @@
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { deferred, eventually } from '@weir/testkit/eventually';
-import { type AppendFault, createFaultyEventLog } from '@weir/testkit/faulty-event-log';
-import { type ControlHarness, openControlHarness, type Reply } from './control-harness.ts';
+import type { AppendFault } from '@weir/testkit/faulty-event-log';
+import type { Reply } from './control-harness.ts';
+import { useFaultyLog } from './faulty-log-harness.ts';
 
-let weir: ControlHarness;
-let fault: AppendFault = 'none';
 /** The test log awaits this promise before each append. */
 let gate: Promise<unknown> = Promise.resolve();
-beforeAll(async () => {
-  weir = await openControlHarness((log) => {
-    const faulty = createFaultyEventLog(
-      log,
-      () => undefined,
-      () => fault,
-    );
-    return { ...faulty, append: (topic, records) => gate.then(() => faulty.append(topic, records)) };
-  });
-});
-afterAll(() => weir.close());
+const { weir, appends } = useFaultyLog((log) => ({
+  ...log,
+  append: (topic, records) => gate.then(() => log.append(topic, records)),
+}));
 afterEach(() => {
-  fault = 'none';
+  appends.fault = 'none';
   gate = Promise.resolve();
 });
 
@@ -92,10 +84,10 @@ describe('after a failed append the chunk stays pending, and its repeat adds the
   test.each<AppendFault>(['refused', 'half', 'stored-unknown', 'lost-unknown'])('%s', async (kind) => {
     const [site, digest] = [await weir.newSite(), newDigest()];
     const { lease } = (await start(site, digest)).body.data;
-    fault = kind;
+    appends.fault = kind;
     const failed = await send(site, digest, chunk(lease, 1, 40));
     expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
-    fault = 'none';
+    appends.fault = 'none';
     // Simulates a kill of control. Afterwards, only the registry has information about the chunk.
     weir.forgetControl();
     expect((await send(site, digest, chunk(lease, 1, 40))).body.data).toMatchObject({
@@ -134,9 +126,9 @@ test.each([0, 30])(
 test('a resumed import may divide the file into other chunks', async () => {
   const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
-  fault = 'half';
+  appends.fault = 'half';
   expect((await send(site, digest, chunk(lease, 1, 40))).status).toBe(503);
-  fault = 'none';
+  appends.fault = 'none';
   weir.forgetControl();
   const again = (await start(site, digest)).body.data;
   expect(again.lines_done).toBe(0);
@@ -149,9 +141,9 @@ test('a resumed import may divide the file into other chunks', async () => {
 test('after an append with an unknown result, hits are not looked up until the append must have succeeded or failed', async () => {
   const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
-  fault = 'lost-unknown';
+  appends.fault = 'lost-unknown';
   await send(site, digest, chunk(lease, 1, 5));
-  fault = 'none';
+  appends.fault = 'none';
   const early = await send(site, digest, chunk(lease, 1, 5));
   expect([early.status, Number(early.headers.get('retry-after')) > 0]).toEqual([503, true]);
 });
@@ -187,7 +179,7 @@ test('a lease that is released while its chunk runs ends when the chunk is done'
 test('a lease that is released after an append with an unknown result does not end before that append must have succeeded or failed', async () => {
   const [site, digest] = [await weir.newSite(), newDigest()];
   const { lease } = (await start(site, digest)).body.data;
-  fault = 'lost-unknown';
+  appends.fault = 'lost-unknown';
   await send(site, digest, chunk(lease, 1, 5));
   await weir.call('POST', `/sites/${site}/imports/${digest}/release`, { lease });
   expect((await start(site, digest)).status).toBe(409);
