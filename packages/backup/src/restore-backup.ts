@@ -26,9 +26,8 @@ export async function verifyBackup(options: ReadBackupOptions): Promise<Snapshot
 /**
  * Writes a backup into an empty folder. All files are first written into the folder `restore.part` in it. Then `finish` must delete the writer's
  * commits in `restore.part`, because they are newer than the tables. Then all files are moved out of `restore.part`. Weir does not start on a folder
- * with `restore.part` (data-folder.ts), so it never uses an incomplete restore.
- * Throws `data_folder_unusable` if the folder is not empty, or its disk is full. Throws `object_store_damaged` if the backup is damaged; if there is no
- * backup, before anything is written.
+ * with `restore.part` (data-folder.ts), so it never uses an incomplete restore. Throws `data_folder_unusable` if the folder is not empty, or its disk
+ * is full. Throws `object_store_damaged` if the backup is damaged; if there is no backup, before anything is written.
  */
 export async function restoreBackup<T>(options: RestoreOptions<T>): Promise<Restored<T>> {
   try {
@@ -120,30 +119,40 @@ async function readItem(
   chunks: AsyncIterable<Buffer>,
   openFile: (path: string) => Promise<FileSink>,
 ): Promise<void> {
-  const source = chunks[Symbol.asyncIterator]();
-  let rest: Uint8Array = new Uint8Array(0);
+  const nextBytes = readerOf(chunks);
   for (const { name, bytes } of files) {
-    const sink = await openFile(join(folder, name));
+    const path = join(folder, name);
+    const sink = await openFile(path);
     try {
       for (let missing = bytes; missing > 0; ) {
-        if (rest.length === 0) {
-          const next = await source.next();
-          if (next.done)
-            throw new DependencyError('object_store_damaged', `the backup of ${join(folder, name)} is too short`);
-          rest = next.value;
-        }
-        const taken = rest.subarray(0, missing);
+        const taken = await nextBytes(missing);
+        if (taken.length === 0) throw new DependencyError('object_store_damaged', `the backup of ${path} is too short`);
         await sink(taken);
         missing -= taken.length;
-        rest = rest.subarray(taken.length);
       }
     } finally {
       await sink(undefined);
     }
   }
-  if (rest.length > 0 || !(await source.next()).done) {
+  if ((await nextBytes(1)).length > 0) {
     throw new DependencyError('object_store_damaged', `the backup of ${folder} is too long`);
   }
+}
+
+/** Returns a function that resolves with the next bytes of the chunks: at most `bytesMax`, and none only at the end. */
+function readerOf(chunks: AsyncIterable<Buffer>): (bytesMax: number) => Promise<Uint8Array> {
+  const source = chunks[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array(0);
+  return async (bytesMax) => {
+    while (rest.length === 0) {
+      const next = await source.next();
+      if (next.done) return rest;
+      rest = next.value;
+    }
+    const taken = rest.subarray(0, bytesMax);
+    rest = rest.subarray(taken.length);
+    return taken;
+  };
 }
 
 /** The path of a file within `into`. Throws for a path that leads out of this folder, which a damaged snapshot can contain. */

@@ -61,14 +61,12 @@ function blanked(text: string): string {
     switch (text.charCodeAt(i)) {
       case CHAR.quote: {
         const end = stringEnd(text, i);
-        if (expectsKey) {
-          expectsKey = false;
-          if (depth <= 2 && valueFrom < 0) {
-            const key = keyOf(text, i, end);
-            if (depth === 1) topKey = key;
-            isAddress = key === 'ip' && (depth === 1 || topKey === 'context');
-          }
+        if (expectsKey && depth <= 2 && valueFrom < 0) {
+          const key = keyOf(text, i, end);
+          if (depth === 1) topKey = key;
+          isAddress = key === 'ip' && (depth === 1 || topKey === 'context');
         }
+        expectsKey = false;
         i = end;
         break;
       }
