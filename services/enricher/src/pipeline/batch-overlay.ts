@@ -27,19 +27,17 @@ export function createBatchOverlay(keys: readonly string[], values: readonly (st
   }
   const changed: Entry[] = [];
 
+  function entryOf(key: string): Entry {
+    const entry = entries.get(key);
+    // Without this check, a key that was never read from the store would look like a key without a value.
+    if (entry === undefined) throw new Error('a step used a state key that it did not return from prepare');
+    return entry;
+  }
+
   return {
-    get(key) {
-      const entry = entries.get(key);
-      // Without this check, a key that was never read from the store would look like a key without a value.
-      if (entry === undefined) throw new Error('a step used a state key that it did not return from prepare');
-      return entry.value;
-    },
+    get: (key) => entryOf(key).value,
     set(key, value, ttlMs) {
-      let entry = entries.get(key);
-      if (entry === undefined) {
-        entry = { key, value, ttlMs, changed: false };
-        entries.set(key, entry);
-      }
+      const entry = entryOf(key);
       entry.value = value;
       entry.ttlMs = ttlMs;
       if (!entry.changed) changed.push(entry);
