@@ -72,8 +72,8 @@ if (!isInstalled() || !isBuilt()) {
 /**
  * Waits until no other process installs or builds in this folder. Returns a function that ends the lock. The lock is a folder with one file, which
  * its holder touches again and again. A folder can replace an empty folder, but not one with a file. A process that is killed leaves its file. Others
- * remove only this file, so they cannot remove the lock of a process that has got it in the meantime. The times of files, unlike process IDs, have the
- * same meaning in all containers that share the folder.
+ * remove only this file, so they cannot remove the lock of a process that has got it in the meantime. The times of files, unlike process IDs, have
+ * the same meaning in all containers that share the folder.
  */
 async function lock() {
   const name = randomUUID();

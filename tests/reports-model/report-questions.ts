@@ -155,8 +155,8 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
     });
 
 /**
- * Generates a question with bots that uses a dimension of visits. By `turn`, it is about the stats, or a breakdown by a dimension of visits, of rows or
- * of bots. Half of the questions have a filter that is true for bots only, or for people only.
+ * Generates a question with bots that uses a dimension of visits. By `turn`, it is about the stats, or a breakdown by a dimension of visits, of rows
+ * or of bots. Half of the questions have a filter that is true for bots only, or for people only.
  */
 export const botsQuestion = (model: Model, turn: number): fc.Arbitrary<Question> => {
   const kind = turn % 4;

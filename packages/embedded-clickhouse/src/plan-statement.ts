@@ -16,8 +16,8 @@ export interface PlannedStatement {
 const INSERT = /^\s*INSERT\s/i;
 const HAS_DATA = /\b(?:FORMAT\s|VALUES\s*\()/i;
 /**
- * Rows of this table are inserted even if the disk has less free space than the reserve: otherwise no migration could end, and reports would not start.
- * A row has a few bytes. If it is lost, the statements of its migration are repeated, which does no harm.
+ * Rows of this table are inserted even if the disk has less free space than the reserve: otherwise no migration could end, and reports would not
+ * start. A row has a few bytes. If it is lost, the statements of its migration are repeated, which does no harm.
  */
 const SMALL_TABLE = 'SCHEMA_MIGRATIONS';
 const HEAD_CHARS = 64 * 1024;

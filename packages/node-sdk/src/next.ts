@@ -35,7 +35,8 @@ export function withWeir<FetchRequest extends Request, Context, Answer>(
       return await handle(request, visitOf(weir, request, options?.(request)), context);
     } finally {
       const event = context as { readonly waitUntil?: (work: Promise<unknown>) => void } | undefined;
-      // An unreachable Weir must not delay the answer for long, so this waits only for calls of the handler. Unsent calls are sent during the next requests.
+      // An unreachable Weir must not delay the answer for long, so this waits only for calls of the handler. Unsent calls are sent during the next
+      // requests.
       if (event?.waitUntil === undefined) await weir.flush(FLUSH_WITHIN_MS, before);
       else event.waitUntil(weir.flush(FLUSH_WITHIN_MS));
     }

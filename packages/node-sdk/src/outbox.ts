@@ -121,7 +121,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  /** Counts calls that are settled, by their sequence numbers. Ends each flush that then waits for no call, and all flushes if the outbox is closed. */
+  /**
+   * Counts calls that are settled, by their sequence numbers. Ends each flush that then waits for no call, and all flushes if the outbox is closed.
+   */
   function wakeFlushes(settled: readonly number[]): void {
     for (const flushing of flushes) {
       for (const number of settled) if (number > flushing.after && number <= flushing.upTo) flushing.left -= 1;

@@ -82,8 +82,8 @@ export interface Analytics {
 }
 
 /**
- * The store remembers the token of an INSERT for at least this time: it keeps the last 10,000 tokens of a table, and with 12 partitions (the default on
- * Kafka), the writers make as many inserts in 208 s.
+ * The store remembers the token of an INSERT for at least this time: it keeps the last 10,000 tokens of a table, and with 12 partitions (the default
+ * on Kafka), the writers make as many inserts in 208 s.
  */
 const TOKEN_KEPT_MS = 60_000;
 

@@ -22,8 +22,8 @@ export async function openObjects(url: string, env: CliEnvironment): Promise<Obj
 }
 
 /**
- * Returns a URL for a place that is a `file://` URL, an `s3://` URL or the path of a folder. Throws `CliError` for another URL, and for an empty text,
- * which is usually a variable that is not set.
+ * Returns a URL for a place that is a `file://` URL, an `s3://` URL or the path of a folder. Throws `CliError` for another URL, and for an empty
+ * text, which is usually a variable that is not set.
  */
 export function objectsUrl(place: string): string {
   if (/^(file|s3):/.test(place)) return place;
@@ -42,8 +42,8 @@ export function placeName(place: string): string {
 }
 
 /**
- * Opens an object store to read it, runs `work` on it, and closes it. Rejects with `CliError` if the store fails, the URL is wrong, or the folder does
- * not exist.
+ * Opens an object store to read it, runs `work` on it, and closes it. Rejects with `CliError` if the store fails, the URL is wrong, or the folder
+ * does not exist.
  */
 export async function withObjects<T>(
   url: string,

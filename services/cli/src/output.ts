@@ -31,7 +31,9 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
     .join('\n');
 }
 
-/** The number of columns of a terminal that the text needs. `stringWidth` is slow, so it gets only texts with other characters than those of ASCII. */
+/**
+ * The number of columns of a terminal that the text needs. `stringWidth` is slow, so it gets only texts with other characters than those of ASCII.
+ */
 const widthOf = (text: string): number => (/^[ -~]*$/.test(text) ? text.length : stringWidth(text));
 
 /** Formats names and values, one pair per line. */

@@ -11,9 +11,9 @@ type QueryParams = Readonly<Record<string, unknown>>;
 type QueryAnswer = ReturnType<Analytics['userQuery']>;
 export interface ReportTables extends Pick<Analytics, 'userQuery'> {
   /**
-   * Like `userQuery`. But if the same query with the same `version` was begun a short time ago, it resolves with the answer of that query.
-   * `version`: a text that the caller has read from the tables, and that changes when the answer changes. `isCertain`: whether it always does, so that
-   * the answer can be shared for longer.
+   * Like `userQuery`. But if the same query with the same `version` was begun a short time ago, it resolves with the answer of that query. `version`:
+   * a text that the caller has read from the tables, and that changes when the answer changes. `isCertain`: whether it always does, so that the
+   * answer can be shared for longer.
    */
   readonly sharedQuery?: (query: string, params: QueryParams, version: string, isCertain: boolean) => QueryAnswer;
   /**

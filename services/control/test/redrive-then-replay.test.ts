@@ -46,7 +46,10 @@ async function redriven(): Promise<readonly string[]> {
   return data.results.map(({ result }: { result: string }) => result);
 }
 
-/** Checks the state after the redrives, which no replay may change: no letter waits, the records of both letters are stored once, and the audit is balanced. */
+/**
+ * Checks the state after the redrives, which no replay may change: no letter waits, the records of both letters are stored once, and the audit is
+ * balanced.
+ */
 async function expectRedriven(): Promise<void> {
   expect(await list()).toMatchObject({ total: 0, letters: [] });
   expect(await weir.count(STORED)).toBe(2);

@@ -32,8 +32,8 @@ const COMPRESSED_HEAD_BYTES = 8;
 /** Smaller entries are not compressed: they contain too few records for a good compression. */
 const COMPRESS_FROM_BYTES = 2048;
 /**
- * From this size on, entries are compressed with Brotli. It needs a third less space than LZ4, but for smaller entries several times its CPU time, and
- * the gateway, whose requests wait for it, usually writes smaller ones.
+ * From this size on, entries are compressed with Brotli. It needs a third less space than LZ4, but for smaller entries several times its CPU time,
+ * and the gateway, whose requests wait for it, usually writes smaller ones.
  */
 const BROTLI_FROM_BYTES = 64 * 1024;
 /** Quality 1 is the fastest one that encodes frequent bytes in fewer bits. The window is as large as the largest entry. */

@@ -29,7 +29,9 @@ export function breakdownQuery(state: ReportState, tab: PanelTab, dimension: str
   } as QueryOf<'breakdown'>;
 }
 
-/** The query parameters of a report without its comparison, for uses outside of the page. They do not limit the rows to those that fit on the page. */
+/**
+ * The query parameters of a report without its comparison, for uses outside of the page. They do not limit the rows to those that fit on the page.
+ */
 export function queryOfReport(report: Report) {
   if (report.id === 'stats') {
     const { compare: _, ...query } = statsQuery(report.state);

@@ -27,7 +27,9 @@ export function jsonFault(text: string): number | undefined {
   }
 }
 
-/** Returns what can come after the token, or undefined if the token cannot come here. `open` has the closing brackets of the open arrays and objects. */
+/**
+ * Returns what can come after the token, or undefined if the token cannot come here. `open` has the closing brackets of the open arrays and objects.
+ */
 function afterToken(token: string, next: Next, open: string[]): Next | undefined {
   if (next === ':') return token === ':' ? 'value' : undefined;
   if (token === ']' || token === '}') {

@@ -35,8 +35,8 @@ export async function showInstallation(deps: AdminDeps): Promise<Reply> {
 }
 
 /**
- * For each archived topic, how many records are not in the archive yet, and the error and the alarm of the archiver. Also the problem of the export of
- * Parquet files. Null if Weir does not archive.
+ * For each archived topic, how many records are not in the archive yet, and the error and the alarm of the archiver. Also the problem of the export
+ * of Parquet files. Null if Weir does not archive.
  */
 async function archiveView({ archive, eventLog, pipelineStatus, installation }: AdminDeps): Promise<object | null> {
   if (archive === undefined) return null;

@@ -52,7 +52,9 @@ export function conditionOf(filter: Filter, value: string, name: string, paramet
   }
 }
 
-/** Browsers percent-encode these characters in the path of a URL. Lone surrogates are not among them, because `encodeURIComponent` throws for them. */
+/**
+ * Browsers percent-encode these characters in the path of a URL. Lone surrogates are not among them, because `encodeURIComponent` throws for them.
+ */
 const ENCODED_IN_URLS = /[^!-~\ud800-\udfff]|["<>`{}]/gu;
 
 /**

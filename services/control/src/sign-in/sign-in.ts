@@ -60,8 +60,8 @@ interface SignInDeps {
 }
 
 /**
- * Only a header with this scheme has a token for Weir. If a proxy before Weir asks for a password (HTTP Basic), browsers send this password with every
- * request, and many proxies forward it. It must not replace the session.
+ * Only a header with this scheme has a token for Weir. If a proxy before Weir asks for a password (HTTP Basic), browsers send this password with
+ * every request, and many proxies forward it. It must not replace the session.
  */
 const IS_BEARER = /^bearer(?:\s|$)/i;
 const NO_CALLER: Refusal = { status: 401, message: 'missing or invalid admin token' };

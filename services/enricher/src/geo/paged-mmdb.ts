@@ -8,7 +8,9 @@ import { familiesOf, type MmdbFile, mmdbOf, openReader, readMmdb } from './mmdb-
 
 const readFrom = promisify(read);
 
-/** The number of nodes of the search tree that are read at once. Smaller blocks need more checksums, larger blocks fill the cache with unused nodes. */
+/**
+ * The number of nodes of the search tree that are read at once. Smaller blocks need more checksums, larger blocks fill the cache with unused nodes.
+ */
 const BLOCK_NODE_BITS = 7;
 const BLOCK_NODES = 1 << BLOCK_NODE_BITS;
 /** The number of blocks in the cache: 14.7 MB with nodes of 7 bytes. */
@@ -37,8 +39,9 @@ interface Walker {
 
 /**
  * Opens an MMDB file without keeping its search tree in memory, which is 77 % of DB-IP's city data. A lookup reads missing blocks of the tree from
- * the file, and keeps them in a cache of `cacheBlocks` blocks (a power of 2). The file must not change until `close`: `get` throws if a block of the tree differs
- * from the one at the start (`ChangedFileError`). A file with a small tree, or with both address families, is read into memory. Rejects if the file is damaged.
+ * the file, and keeps them in a cache of `cacheBlocks` blocks (a power of 2). The file must not change until `close`: `get` throws if a block of the
+ * tree differs from the one at the start (`ChangedFileError`). A file with a small tree, or with both address families, is read into memory. Rejects
+ * if the file is damaged.
  */
 export async function openPagedMmdb(path: string, cacheBlocks = CACHE_BLOCKS): Promise<OpenMmdb> {
   const fd = openSync(path, 'r');

@@ -3,8 +3,8 @@ import type { Step } from '../pipeline/step.ts';
 
 /**
  * Gives records of erased persons and sites the outcome `erased`, if they were received before the erasure was requested. `prepare` decides this,
- * because idempotency keys are claimed after it, and an erased record must not claim its key. The exception is a record that gets the visitor of a link
- * (`link-visitor`): its key is claimed before its visitor is known.
+ * because idempotency keys are claimed after it, and an erased record must not claim its key. The exception is a record that gets the visitor of a
+ * link (`link-visitor`): its key is claimed before its visitor is known.
  */
 export function createDropErased(isErased: IsErased): Step {
   return {

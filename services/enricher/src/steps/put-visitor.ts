@@ -31,8 +31,8 @@ export function createPutVisitor(): Step {
       const { visitorId, sessionsKey } = visitorOf(salt, event);
       event.visitorId = visitorId;
       event.sessionsKey = sessionsKey;
-      // The visitor ID of an imported event depends on two days: the day on which the event was received gives the salt, and the day of its log line is
-      // hashed too.
+      // The visitor ID of an imported event depends on two days: the day on which the event was received gives the salt, and the day of its log line
+      // is hashed too.
       const isImport = event.lineDay !== '';
       if ((isImport ? timestamp : receivedAt) % DAY_MS >= PREVIOUS_SALT_MS) return undefined;
       const previousSalt = isImport ? salt : salts.get(utcDay(receivedAt - DAY_MS));

@@ -34,7 +34,10 @@ export interface BotVerdict {
 interface KnownBot {
   readonly name: string;
   readonly reason: BotReason;
-  /** Texts in lower case. The user agent of the bot contains at least one of them. With the reason `http_library`, `^` stands for its start and `$` for its end. */
+  /**
+   * Texts in lower case. The user agent of the bot contains at least one of them. With the reason `http_library`, `^` stands for its start and `$`
+   * for its end.
+   */
   readonly match: readonly string[];
   readonly certain?: boolean;
 }

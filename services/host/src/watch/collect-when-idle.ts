@@ -7,8 +7,8 @@ const BUSY_SHARE = 0.1;
 /** Each step is done after this many idle looks in a row. */
 const IDLE_LOOKS = 2;
 /**
- * Two collections, then a trim. The second collection returns the memory of the semi-spaces: V8 does this only if the thread has allocated little since
- * the last collection, and in the last 5 s. The trim comes last, because V8 frees the buffers of a collection later, in another thread.
+ * Two collections, then a trim. The second collection returns the memory of the semi-spaces: V8 does this only if the thread has allocated little
+ * since the last collection, and in the last 5 s. The trim comes last, because V8 frees the buffers of a collection later, in another thread.
  */
 const STEPS = 3;
 
@@ -25,8 +25,8 @@ export interface CollectDeps {
 
 /**
  * Collects the garbage of this thread twice after its start, and twice after each time with much work, when the thread has been idle for 10 s. V8
- * collects garbage when a thread allocates memory, so after a peak an idle thread would keep the memory of the peak. The C library
- * allocates the buffers of JavaScript and the memory of native code, and also keeps memory that is freed. So `trim` runs 10 s after the second collection.
+ * collects garbage when a thread allocates memory, so after a peak an idle thread would keep the memory of the peak. The C library allocates the
+ * buffers of JavaScript and the memory of native code, and also keeps memory that is freed. So `trim` runs 10 s after the second collection.
  */
 export function collectWhenIdle(deps: CollectDeps = {}): { close(): void } {
   const {

@@ -5,9 +5,9 @@ import type { ShadowTables } from '@weir/ports/shadow-tables';
 export type HasNoSite = (partition: number, rawOffset: number) => boolean;
 
 /**
- * Reads the live rows without a site, in the range of a replay from raw. Such a row is the dead letter of a record that could not be read. A replay of
- * one site copies the dead letter, because it is not a row of the site. But the enricher of the replay may be able to read the record now, and make a
- * row of the site from it. The writer of the replay must not store that row too.
+ * Reads the live rows without a site, in the range of a replay from raw. Such a row is the dead letter of a record that could not be read. A replay
+ * of one site copies the dead letter, because it is not a row of the site. But the enricher of the replay may be able to read the record now, and
+ * make a row of the site from it. The writer of the replay must not store that row too.
  */
 export async function readRowsWithoutSite(
   { analytics, live }: Pick<ShadowTables, 'analytics' | 'live'>,

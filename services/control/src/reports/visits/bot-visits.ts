@@ -41,8 +41,8 @@ const FAR_MOVED = `${MOVED_OF_SITE} AND (hour < fromUnixTimestamp64Milli(${msAt(
 const MOVED_BOTS_MAX = 500;
 
 /**
- * Selects one or two rows about the visits of rows of bots. `moved`: the rows of `moved_hours` that count. If `shared` selects a row, one of them says
- * so: `shared` selects rows of people with the session ID of a bot. The other row is about visits that the session IDs do not show:
+ * Selects one or two rows about the visits of rows of bots. `moved`: the rows of `moved_hours` that count. If `shared` selects a row, one of them
+ * says so: `shared` selects rows of people with the session ID of a bot. The other row is about visits that the session IDs do not show:
  * - `is_found`: the session of a bot is in `sessions_kept`, which has the sessions of expired rows. Or a server has sent a row of a bot, and sessions
  *   have moved: the visitor of this row can be another one than that of its session.
  * - `visitors`: the visitors of rows of bots whose sessions have moved, as hashes.

@@ -1,7 +1,7 @@
 /**
- * This file defines the columns of the view `sessions` as SQL over the rows of a session in `records`. The definitions must agree with the
- * views `session_rows` and `sessions` (the newest migration in schemas/clickhouse that creates each of them), because a report can use either the views
- * or this file.
+ * This file defines the columns of the view `sessions` as SQL over the rows of a session in `records`. The definitions must agree with the views
+ * `session_rows` and `sessions` (the newest migration in schemas/clickhouse that creates each of them), because a report can use either the views or
+ * this file.
  */
 const BY_VISITOR = "source != 'server'";
 const IS_COUNTED = "NOT startsWith(event_name, '$')";

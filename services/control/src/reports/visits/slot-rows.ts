@@ -23,10 +23,10 @@ const VISIT_PATHS: ReadonlySet<string> = new Set(['entry', 'exit']);
 
 /**
  * Whether slots (docs/glossary.md) can answer a report, except for the rows of bots, which it reads from `records`. Slots have no rows of bots, and
- * no events of Weir itself. So they cannot list the visitors who have done something as a bot. They cannot count
- * rows with both a certain page and a certain event name or custom property, because the arrays of a slot do not say which page an event or a property
- * belongs to. The buckets must begin on half hours of UTC, because a slot has the rows of half an hour. The slots of a day may have no values of a
- * property: `readPeriodFacts` finds out which days have them (`propertiesOf`).
+ * no events of Weir itself. So they cannot list the visitors who have done something as a bot. They cannot count rows with both a certain page and a
+ * certain event name or custom property, because the arrays of a slot do not say which page an event or a property belongs to. The buckets must begin
+ * on half hours of UTC, because a slot has the rows of half an hour. The slots of a day may have no values of a property: `readPeriodFacts` finds out
+ * which days have them (`propertiesOf`).
  */
 export function isInSlots(
   { withBots, withInternalEvents = false, filters }: AskedScope,
