@@ -4,6 +4,7 @@ import { conflict, invalid, isReply, notFound, ok, type Reply, unavailable } fro
 import type { AdminRequest } from '../http/admin-route.ts';
 import type { Checked } from '../http/compile-body.ts';
 import { readCount, readParameters } from '../http/query-parameters.ts';
+import { waitUntilVisible } from '../imports/wait-until-stored.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import {
   LETTER_FILTERS,
@@ -16,7 +17,7 @@ import {
   readLetterId,
 } from './letter-filter.ts';
 import { letterRecord } from './letter-record.ts';
-import { type LetterResult, REPLAYS, redriveLetters, WAITING, waitUntilListed } from './redrive-letters.ts';
+import { type LetterResult, REPLAYS, redriveLetters, WAITING } from './redrive-letters.ts';
 import { countLetters, letterView, readLetters, readPayload, type StoredLetter } from './stored-letters.ts';
 
 export const LETTERS_PARAMETERS = [...LETTER_FILTERS, 'after', 'limit'] as const;
@@ -95,7 +96,7 @@ export async function redriveDeadLetters(deps: AdminDeps, { body }: AdminRequest
   const { condition, place } = page.value;
   return deps.runRedrive(async () => {
     if (!isDryRun && deps.registry.replay() !== undefined) return conflict(REPLAYS);
-    if (!isDryRun && !(await waitUntilListed(deps))) return unavailable(WAITING, 2);
+    if (!isDryRun && !(await waitUntilVisible(deps))) return unavailable(WAITING, 2);
     const selected = await deps.tables.read(async (stored) => {
       if (ids !== undefined) {
         const places = ids.flatMap((id) => readLetterId(id) ?? []);

@@ -2,7 +2,7 @@ import { TOPIC_RAW } from '@weir/domain/records/topics';
 import type { AppendRecord } from '@weir/ports/event-log';
 import type { AdminDeps } from '../control-deps.ts';
 import { conflict, type Reply, unavailable } from '../http/admin-reply.ts';
-import { waitUntilStored } from '../imports/wait-until-stored.ts';
+import { waitUntilVisible } from '../imports/wait-until-stored.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { letterId } from './letter-filter.ts';
 import { letterRecord } from './letter-record.ts';
@@ -27,7 +27,6 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   dead: 'dead',
 };
 
-const WAIT_MS = 15_000;
 export const WAITING = 'waiting until the pipeline has stored all records of the log: send it again';
 export const REPLAYS =
   'there is a replay, which would store redriven records twice: redrive them after weir replay drop (the replay itself processes dead letters again)';
@@ -35,18 +34,8 @@ export const REPLAYS =
 const APPEND_BYTES_MAX = 1024 * 1024;
 
 /**
- * Waits until the tables `records` and `dead_letter_attempts` have the outcomes of all records that are in `events.raw` at the time of the call.
- * Resolves with false if that takes too long.
- */
-export async function waitUntilListed(deps: AdminDeps): Promise<boolean> {
-  if (!(await waitUntilStored(deps, WAIT_MS))) return false;
-  await deps.insertsEnd();
-  return true;
-}
-
-/**
  * Appends a new record for each dead letter, and waits for the outcomes of the new records. With `isDryRun`, it appends nothing. Read the letters
- * after `waitUntilListed`, so that their `attempts` are up to date. The process may be killed at any moment: a record that was appended is
+ * after `waitUntilVisible`, so that their `attempts` are up to date. The process may be killed at any moment: a record that was appended is
  * processed anyway, and a letter whose record was not appended stays unchanged. If two new records of one letter have the same attempt number, the
  * second one becomes a duplicate.
  */
@@ -60,7 +49,7 @@ export async function redriveLetters(
   if (!isDryRun && records.length > 0) {
     const problem = await append(deps, records);
     if (problem !== undefined) return problem;
-    await waitUntilListed(deps);
+    await waitUntilVisible(deps);
   }
   const appended = made.flatMap(({ letter, record }) =>
     typeof record === 'string' ? [] : [{ ...letter, attempt: letter.attempts + 1 }],

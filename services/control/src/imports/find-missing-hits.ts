@@ -2,9 +2,7 @@ import { importEventIds } from '@weir/domain/access-log/import-event-ids';
 import type { AdminDeps } from '../control-deps.ts';
 import type { ImportHit } from './import-chunk.ts';
 import { findLetterIds } from './imported-letters.ts';
-import { waitUntilStored } from './wait-until-stored.ts';
-
-const WAIT_MS = 15_000;
+import { waitUntilVisible } from './wait-until-stored.ts';
 
 /**
  * Finds the hits of an interrupted chunk that are not in the log. Waits until ClickHouse has all records of the log, and then looks up the event
@@ -17,8 +15,7 @@ export async function findMissingHits(
   hits: readonly ImportHit[],
 ): Promise<readonly ImportHit[] | undefined> {
   if (hits.length === 0) return hits;
-  if (!(await waitUntilStored(deps, WAIT_MS))) return undefined;
-  await deps.insertsEnd();
+  if (!(await waitUntilVisible(deps))) return undefined;
   return findUnstoredHits(deps, siteId, fileDigest, hits);
 }
 

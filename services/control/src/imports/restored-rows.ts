@@ -9,7 +9,7 @@ import type { SteadyTables } from '../steady-tables.ts';
 import { type AppendHits, type RestoredRows, SETTLE_MS } from './append-result.ts';
 import { appendRows } from './append-rows.ts';
 import { findLetterIds } from './imported-letters.ts';
-import { waitUntilStored } from './wait-until-stored.ts';
+import { waitUntilVisible } from './wait-until-stored.ts';
 
 export interface RestoredRowsDeps {
   readonly eventLog: EventLog;
@@ -27,7 +27,6 @@ const UNCONFIRMED_ROWS_MAX = 100_000;
  * an append runs or its result is unknown. After the removal, the next import into the site waits until the tables have all records.
  */
 const SITES_MAX = 16;
-const WAIT_MS = 15_000;
 
 /**
  * What this process knows about the rows of a site. The site has a row if the row is in the tables, if it became a dead letter that can be redriven
@@ -74,8 +73,7 @@ export function createRestoredRows(deps: RestoredRowsDeps): RestoredRows {
   ): ReturnType<RestoredRows['append']> {
     const isFull = site.unconfirmed !== undefined && site.unconfirmed.size + rows.length > UNCONFIRMED_ROWS_MAX;
     if (site.unconfirmed === undefined || isFull) {
-      if (clock() < site.settledAt || !(await waitUntilStored(deps, WAIT_MS))) return 'behind';
-      await deps.insertsEnd();
+      if (clock() < site.settledAt || !(await waitUntilVisible(deps))) return 'behind';
       site.unconfirmed = new Set();
     }
     const { unconfirmed } = site;

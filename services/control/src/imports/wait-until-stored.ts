@@ -4,6 +4,12 @@ import type { EventLog } from '@weir/ports/event-log';
 import type { SteadyTables } from '../steady-tables.ts';
 
 const POLL_MS = 25;
+const VISIBLE_WAIT_MS = 15_000;
+
+interface WaitDeps {
+  readonly eventLog: EventLog;
+  readonly tables: Pick<SteadyTables, 'read'>;
+}
 
 /**
  * Waits until all records that `events.raw` has at the time of the call have their outcomes in ClickHouse. Resolves with false if that takes longer
@@ -11,14 +17,7 @@ const POLL_MS = 25;
  * Compares the end of each partition with the highest raw offset (docs/glossary.md) in ClickHouse. Committed offsets would not show records that are
  * between the enricher and the writer.
  */
-export async function waitUntilStored(
-  deps: {
-    readonly eventLog: EventLog;
-    readonly tables: Pick<SteadyTables, 'read'>;
-  },
-  withinMs: number,
-): Promise<boolean> {
-  const { eventLog, tables } = deps;
+export async function waitUntilStored({ eventLog, tables }: WaitDeps, withinMs: number): Promise<boolean> {
   // The system clock can be set back, so it does not measure how long the caller waits.
   const deadline = performance.now() + withinMs;
   let waiting = (await eventLog.positions(TOPIC_RAW, GROUP_ENRICHER))
@@ -34,4 +33,16 @@ export async function waitUntilStored(
     if (performance.now() >= deadline) return false;
     await pause(POLL_MS);
   }
+}
+
+/**
+ * Waits until all tables have the outcomes of all records that `events.raw` has at the time of the call. While an insert is running, its rows can be
+ * visible in `records`, but not yet in the tables that views fill. Resolves with false if the outcomes are not in `records` within 15 s.
+ */
+export async function waitUntilVisible(
+  deps: WaitDeps & { readonly insertsEnd: () => Promise<void> },
+): Promise<boolean> {
+  if (!(await waitUntilStored(deps, VISIBLE_WAIT_MS))) return false;
+  await deps.insertsEnd();
+  return true;
 }

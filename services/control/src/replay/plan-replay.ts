@@ -5,7 +5,8 @@ import type { ReplayRequest, ReplayStart } from '@weir/domain/registry/replay';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
 import type { ShadowTables } from '@weir/ports/shadow-tables';
-import { waitUntilStored } from '../imports/wait-until-stored.ts';
+import { waitUntilVisible } from '../imports/wait-until-stored.ts';
+import type { SteadyTables } from '../steady-tables.ts';
 import { keptFrom, type PlanRawDeps, planRawReplay, type RawPlan, wantedFrom } from './raw/plan-raw-replay.ts';
 
 export interface PlanReplayDeps extends PlanRawDeps {
@@ -14,8 +15,6 @@ export interface PlanReplayDeps extends PlanRawDeps {
 }
 
 const READ_BYTES_MAX = 4 * 1024 * 1024;
-
-const STORED_WITHIN_MS = 15_000;
 
 export interface BeginReplayDeps extends PlanReplayDeps {
   readonly analytics: Analytics;
@@ -29,13 +28,14 @@ export interface BeginReplayDeps extends PlanReplayDeps {
 export async function planWhenStored(deps: BeginReplayDeps, request: ReplayRequest): Promise<RawPlan> {
   const { analytics, shadow } = deps;
   // The tables can be read directly, because no swap (docs/glossary.md) exchanges them while a replay begins.
-  if (!(await waitUntilStored({ ...deps, tables: { read: (work) => work(analytics) } }, STORED_WITHIN_MS))) {
+  const tables: Pick<SteadyTables, 'read'> = { read: (work) => work(analytics) };
+  const insertsEnd = () => analytics.runningInsertsEnd(shadow.live);
+  if (!(await waitUntilVisible({ ...deps, tables, insertsEnd }))) {
     throw new DependencyError(
       'analytics_unavailable',
       'the tables do not have all records of events.raw yet: the replay begins when they have them',
     );
   }
-  await analytics.runningInsertsEnd(shadow.live);
   return planStarts(deps, request);
 }
 
