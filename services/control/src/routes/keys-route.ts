@@ -6,6 +6,7 @@ import { formatTime } from '../format-time.ts';
 import { created, fullSite, invalid, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
 import { changeInSite } from '../http/change-in-site.ts';
+import { isKnownToAny } from '../registry/known-to-any.ts';
 import { randomId } from '../registry/random-id.ts';
 
 const KEYS_PER_SITE_MAX = 1000;
@@ -44,9 +45,7 @@ export function revokeKey({ registry, runExclusive }: AdminDeps, { params }: Adm
   return runExclusive(async () => {
     const { site_id: siteId = '', key_id: keyId = '' } = params;
     const isKnown = () => registry.keys(siteId).some((key) => key.keyId === keyId);
-    // Another process may have created the key just now. A revocation must not be answered with 404 while the key works.
-    if (!isKnown()) await registry.readToEnd();
-    if (!isKnown()) return notFound('key');
+    if (!(await isKnownToAny(registry, isKnown))) return notFound('key');
     await registry.removeKey(siteId, keyId);
     return ok({ key_id: keyId, revoked: true });
   });

@@ -7,6 +7,7 @@ import type { Viewer } from '@weir/domain/registry/viewer';
 import type { RateLimit, RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
 import { createTokenUses } from '@weir/runtime/token-uses';
+import { isKnownToAny } from '../registry/known-to-any.ts';
 import type { RunExclusive } from '../registry/mutex.ts';
 import type { Caller } from './caller.ts';
 import { isSameOrigin } from './same-origin.ts';
@@ -113,7 +114,8 @@ export function createSignIn(deps: SignInDeps): SignIn {
     },
     begin(viewer) {
       return runExclusive(async () => {
-        if (registry.sessionSecret() === undefined) await putSecret();
+        // Another secret would end the sessions that another process has just begun.
+        if (!(await isKnownToAny(registry, () => registry.sessionSecret() !== undefined))) await putSecret();
         const secret = registry.sessionSecret()?.secret ?? '';
         const credential = viewer?.viewerId ?? ADMIN_CREDENTIAL;
         const session: Session = {

@@ -6,6 +6,7 @@ import { formatTime } from '../format-time.ts';
 import { created, fullSite, notFound, ok, type Reply } from '../http/admin-reply.ts';
 import type { AdminRequest, SiteRequest } from '../http/admin-route.ts';
 import { changeInSite } from '../http/change-in-site.ts';
+import { isKnownToAny } from '../registry/known-to-any.ts';
 import { randomId } from '../registry/random-id.ts';
 
 const VIEWERS_PER_SITE_MAX = 1000;
@@ -35,7 +36,8 @@ export function createViewer(deps: AdminDeps, request: AdminRequest<{ readonly n
 export function removeViewer({ registry, runExclusive }: AdminDeps, { params }: AdminRequest): Promise<Reply> {
   return runExclusive(async () => {
     const { site_id: siteId = '', viewer_id: viewerId = '' } = params;
-    if (registry.viewer(viewerId)?.siteId !== siteId) return notFound('viewer');
+    const isKnown = () => registry.viewer(viewerId)?.siteId === siteId;
+    if (!(await isKnownToAny(registry, isKnown))) return notFound('viewer');
     await registry.removeViewer(siteId, viewerId);
     return ok({ viewer_id: viewerId, removed: true });
   });
