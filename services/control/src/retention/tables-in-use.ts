@@ -15,11 +15,15 @@ export function tablesInUse(registry: Registry): 'erasure' | 'replay' | 'swap' |
   return rests && pendingWish(replay) === undefined ? undefined : 'replay';
 }
 
-/** Whether an erasure or an expiry deletes rows now. During the deletion, a raw offset (docs/glossary.md) can be stored twice. */
-export function isRemovingRows(registry: Registry): boolean {
-  if (registry.expiry()?.phase === 'deleting') return true;
+/** Whether an erasure deletes rows now. */
+export function isErasingRows(registry: Registry): boolean {
   // An erasure with `finishedAt` has deleted its rows. It can still be in this phase for a long time, if it cannot publish its tombstones.
   return registry.erasures().some(({ phase, finishedAt }) => phase === 'deleting' && finishedAt === undefined);
+}
+
+/** Whether an erasure or an expiry deletes rows now. During the deletion, a raw offset (docs/glossary.md) can be stored twice. */
+export function isRemovingRows(registry: Registry): boolean {
+  return registry.expiry()?.phase === 'deleting' || isErasingRows(registry);
 }
 
 /** Whether rows of the live tables may be deleted or exchanged now. Also true while a backup pauses the writers. */

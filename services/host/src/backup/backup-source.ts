@@ -3,6 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BackupSource, backupFolder, type FrozenTables } from '@weir/backup/create-backup';
+import { isErasingRows } from '@weir/control/retention/tables-in-use';
 import { DependencyError, isDependencyError } from '@weir/domain/errors';
 import type { EventLog } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
@@ -56,10 +57,7 @@ export function createBackupSource(deps: BackupSourceDeps): EmbeddedSource {
         .map(({ erasureId }) => erasureId),
     );
 
-  // An erasure with `finishedAt` changes no table any more: it only waits until the place of the scheduled backups can be written.
-  const isChanging = (): boolean =>
-    registry.expiry() !== undefined ||
-    registry.erasures().some(({ phase, finishedAt }) => phase === 'deleting' && finishedAt === undefined);
+  const isChanging = (): boolean => registry.expiry() !== undefined || isErasingRows(registry);
 
   async function freezeTables(): Promise<FrozenTables> {
     // Removes the frozen parts of a backup during which the process was killed.
