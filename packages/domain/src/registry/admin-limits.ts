@@ -33,7 +33,7 @@ export const QUERY_ALLOW = {
   items: { type: 'string', minLength: 1, maxLength: QUERY_ALLOW_NAME_CHARS_MAX },
 } as const;
 
-export const IDENTITY_VERIFICATION_CHANGE = {
+const IDENTITY_VERIFICATION_CHANGE = {
   description: 'required: a browser’s identify without a valid signature is dropped. It needs an identity secret.',
   type: 'object',
   required: ['required'],
@@ -234,7 +234,7 @@ const line = { type: 'integer', minimum: 0, maximum: 1_000_000_000_000 } as cons
 const lease = { type: 'string', minLength: 1, maxLength: 64 } as const;
 
 /** The maximum number of hits or rows in one chunk of an import. */
-export const IMPORT_ITEMS_MAX = 5000;
+const IMPORT_ITEMS_MAX = 5000;
 
 export const NEW_IMPORT = {
   type: 'object',

@@ -51,7 +51,7 @@ function toVerdict(name: string, reason: BotReason | ''): BotVerdict {
 export const NO_BOT = toVerdict('', '');
 
 /** The name of a bot that sends no user agent. The package isbot does not count such requests as bots. */
-export const NO_USER_AGENT = 'No user agent';
+const NO_USER_AGENT = 'No user agent';
 /**
  * The names with these reasons are unambiguous, and so are those that the list marks as certain. Any other name can also occur in a person's user
  * agent, so it counts only if isbot recognises a bot too, or if the user agent begins with the name of an HTTP library.

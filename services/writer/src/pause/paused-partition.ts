@@ -8,7 +8,7 @@ import { isOver, type WritersPauses } from './writers-pause.ts';
  * A swap (an exchange of all tables) or a backup waits at most 60 s until the writers pause. After that, it usually takes seconds. If a pause takes
  * longer than `PAUSED_ALARM_MS`, probably no process works on the swap or backup any more, so an operator must act.
  */
-export const PAUSED_ALARM_MS = 120_000;
+const PAUSED_ALARM_MS = 120_000;
 
 export interface PausedPartitionDeps extends AssignedPartition {
   readonly pauses: WritersPauses;

@@ -78,7 +78,7 @@ export const movedFragments = (skips: boolean): string => {
  * view `session_moves` (schemas/clickhouse/023_moves_of_sites.sql), limited to the visitors near the period: the view itself reads the rows of all
  * visitors with moved sessions. `movedSessions` (moved-sessions.ts) computes the same from fragments.
  */
-export const findMoved = (skips: boolean): string => `(
+const findMoved = (skips: boolean): string => `(
   SELECT (groupArray(fragment_id), groupArray(session_id))
   FROM
   (
