@@ -91,6 +91,23 @@ export function consumeContract({ log, another, reopen, topic, append, member, c
       expect(partitionsOfError(reader, 'not open yet')).toEqual([0]);
     });
 
+    test('an `open` that is retried finds the commit that the attempt before has made', async () => {
+      await append([{ ...record('x'), partition: 0 }]);
+      const commit: Commit = { offset: 0, metadata: 'found damage' };
+      const found: (Commit | undefined)[] = [];
+      const reader = await member(log(), {
+        async opening(handle) {
+          if (handle.partition !== 0) return;
+          found.push(handle.committed);
+          if (found.length > 1) return;
+          await handle.commit(commit);
+          throw new Error('not open yet');
+        },
+      });
+      expect((await reader.has(0, 1)).map(text)).toEqual(['x']);
+      expect(found).toEqual([undefined, commit]);
+    });
+
     test('`seek` in `open` and in `handle` sets the offset of the next delivery', async () => {
       await append([0, 1, 2, 3].map((n) => ({ ...record(`${n}`), partition: 0 })));
       let back = true;

@@ -13,7 +13,7 @@ export interface MemberOptions {
   readonly batchRecordsMax?: number;
   readonly batchBytesMax?: number;
   readonly commitEach?: boolean;
-  opening?(handle: PartitionHandle): void;
+  opening?(handle: PartitionHandle): void | Promise<void>;
   before?(handle: PartitionHandle, records: readonly StoredRecord[]): void | Promise<void>;
   closing?(handle: PartitionHandle): void;
 }
@@ -48,7 +48,7 @@ export async function startMember(log: EventLog, topic: string, options: MemberO
     ...(batchBytesMax === undefined ? {} : { batchBytesMax }),
     onError: (error, partition) => errors.push({ error, partition }),
     async open(handle) {
-      options.opening?.(handle);
+      await options.opening?.(handle);
       opened += 1;
       handles.set(handle.partition, handle);
       return {

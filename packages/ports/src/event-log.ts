@@ -106,7 +106,10 @@ export interface ConsumeOptions {
 export interface PartitionHandle {
   readonly topic: string;
   readonly partition: number;
-  /** The group's last commit at the time of the assignment; `undefined` if there is none. */
+  /**
+   * The group's last commit at the time of the assignment, or a later commit of this handle; `undefined` if there is none. So if `open` commits and
+   * then rejects, the next call of `open` finds this commit.
+   */
   readonly committed: Commit | undefined;
   /** Aborts when the partition is revoked or the subscription closes. Work that waits must then stop waiting. */
   readonly signal: AbortSignal;

@@ -51,6 +51,26 @@ describe('a log that ends before the table has lost records: nothing is inserted
     expect(await harness.stored()).toEqual(rows(5));
   });
 
+  test(`${TOPIC_RAW}, also when it grows past the end of the table before the next attempt`, async () => {
+    await fiveRows();
+    await harness.put(range(5, 7));
+    const { eventLog } = harness;
+    let checks = 0;
+    const writer = await harness.start({
+      eventLog: {
+        ...eventLog,
+        positions: (of, group) =>
+          of === TOPIC_RAW && ++checks === 1
+            ? endingAt(TOPIC_RAW, 4).positions(of, group)
+            : eventLog.positions(of, group),
+      },
+    });
+    await eventually('further attempts', () => checks > 2);
+    expect(writer.status()[0]?.alarm).toContain('ended at offset 4, but the table records goes up to 5');
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(5));
+  });
+
   test('the writer continues when the tables were restored to the state of the log', async () => {
     await fiveRows();
     await harness.put(range(5, 7));

@@ -37,11 +37,14 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
   let woken = false;
   let endWait = (): void => {};
 
-  const committed = commits.read();
+  const assigned = commits.read();
+  let committed = assigned;
   const handle: PartitionHandle = {
     topic: log.topic,
     partition,
-    committed,
+    get committed() {
+      return committed;
+    },
     signal,
     async commit(commit) {
       if (!owned)
@@ -53,6 +56,7 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
         throw new RangeError(`the metadata of a commit exceeds ${COMMIT_METADATA_BYTES_MAX} bytes`);
       }
       await commits.write(commit);
+      committed = commit;
     },
     seek(offset) {
       seekOffset = offset;
@@ -79,7 +83,7 @@ export function startPartitionLoop(log: ReadableLog, commits: CommitStore, optio
 
   async function deliver(consumer: PartitionConsumer): Promise<void> {
     const reader = log.createReader();
-    let next = seekOffset ?? committed?.offset ?? 0;
+    let next = seekOffset ?? assigned?.offset ?? 0;
     while (!signal.aborted) {
       // If an entry is damaged, `read` throws. The loop reports the error and retries. Other partitions continue.
       const records = await retryUntilStopped(async () => reader.read(next, recordsMax, bytesMax));

@@ -47,6 +47,7 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   let woken = false;
   let arrived: () => void = () => undefined;
   let commits: Promise<void> = Promise.resolve();
+  let committed = deps.committed;
   let over = false;
   /**
    * True for a partition without a commit, until the first successful read. Until then, records that retention has removed are not reported as a
@@ -62,13 +63,16 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
   const handle: PartitionHandle = {
     topic,
     partition,
-    committed: deps.committed,
+    get committed() {
+      return committed;
+    },
     signal,
     commit(commit) {
       // Commits are sent one at a time, so that an earlier commit cannot overwrite a later one.
-      const mine = commits.then(() => {
+      const mine = commits.then(async () => {
         if (over) throw new DependencyError('partition_lost', `${topic}/${partition} was revoked`);
-        return deps.commit(commit);
+        await deps.commit(commit);
+        committed = commit;
       });
       commits = mine.catch(() => undefined);
       return mine;
