@@ -19,6 +19,8 @@ export interface PartitionProgress {
   raise(alarm: string): boolean;
   /** Clears failure and alarm: processing continues. */
   recovered(): void;
+  /** Call it if the log delivers no further records of the partition. From then on, `recovered` does not clear the alarm. */
+  ended(): void;
   status(): PartitionStatus;
 }
 
@@ -36,6 +38,7 @@ export function createPartitionProgress(
   let ratedAt = clock();
   let lastError: string | undefined;
   let alarm: string | undefined;
+  let hasEnded = false;
 
   const decay = (): void => {
     const now = clock();
@@ -60,8 +63,12 @@ export function createPartitionProgress(
     },
     recovered() {
       lastError = undefined;
+      if (hasEnded) return;
       if (alarm !== undefined) onAlarm(false);
       alarm = undefined;
+    },
+    ended() {
+      hasEnded = true;
     },
     status() {
       decay();

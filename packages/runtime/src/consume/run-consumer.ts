@@ -57,7 +57,15 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
       const progress = assigned.assign(handle);
       const consumer = await options.openPartition({ handle, progress, metrics });
       progress.recovered();
-      return consumer;
+      return {
+        handle: (records) => consumer.handle(records),
+        // The log then reports the loss through `onError`, which raises an alarm. Work that the consumer completes later must not clear it.
+        async truncated(end) {
+          progress.ended();
+          await consumer.truncated?.(end);
+        },
+        close: () => consumer.close(),
+      };
     },
     onError(error, partition) {
       // A rebalance is not a failure: the next owner continues from the commit.

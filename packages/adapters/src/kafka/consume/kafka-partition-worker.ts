@@ -55,10 +55,11 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
    */
   let beginning = deps.committed === undefined;
   /**
-   * True if the partition ends before the next offset to read: the log has lost records. Reading stops then. Otherwise it would continue with a new
-   * record that has the offset of a lost one, and would skip other new records.
+   * The end of the partition if it is before the next offset to read: the log has lost records. Reading stops then. Otherwise it would continue with a
+   * new record that has the offset of a lost one, and would skip other new records.
    */
-  let truncated = false;
+  let truncatedAt: number | undefined;
+  let isLossReported = false;
 
   const handle: PartitionHandle = {
     topic,
@@ -129,6 +130,15 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     return undefined;
   }
 
+  /** Called when the consumer has handled all records that were read. */
+  async function reportLoss(consumer: PartitionConsumer, end: number): Promise<void> {
+    isLossReported = true;
+    await retrying(async () => consumer.truncated?.(end));
+    damaged(
+      `${topic}/${partition} ends at ${end}, but offset ${nextFetch} comes next: the log has lost records. The partition is not read until it is assigned again`,
+    );
+  }
+
   async function run(): Promise<void> {
     let consumer: PartitionConsumer | undefined;
     consumer = await retrying(() => options.open(handle));
@@ -139,9 +149,10 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
       const records = take();
       wake();
       if (records.length === 0 && !woken) {
+        if (truncatedAt !== undefined && !isLossReported) await reportLoss(consumer, truncatedAt);
         await new Promise<void>((resolve) => {
           arrived = resolve;
-          if (signal.aborted || woken || buffer.length > 0) resolve();
+          if (signal.aborted || woken || buffer.length > 0 || (truncatedAt !== undefined && !isLossReported)) resolve();
         });
         continue;
       }
@@ -163,7 +174,9 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
     partition,
     fetchBytesMax: FETCH_BYTES_MAX,
     wanted: () =>
-      ready && !truncated && bufferBytes < bytesMax && buffer.length < 2 * recordsMax ? nextFetch : undefined,
+      ready && truncatedAt === undefined && bufferBytes < bytesMax && buffer.length < 2 * recordsMax
+        ? nextFetch
+        : undefined,
     deliver(offset, messages) {
       if (offset !== nextFetch) return;
       beginning = false;
@@ -186,10 +199,8 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
           `${topic}/${partition} begins at ${first}, but offset ${offset} comes next: retention removed records that were not read yet`,
         );
       } else if (offset > end) {
-        truncated = true;
-        damaged(
-          `${topic}/${partition} ends at ${end}, but offset ${offset} comes next: the log has lost records. The partition is not read until it is assigned again`,
-        );
+        truncatedAt = end;
+        arrived();
       }
     },
     onError: (error) => options.onError(error, partition),
