@@ -1,6 +1,6 @@
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { DiskSpace } from '@weir/ports/disk-space';
-import type { EventLog } from '@weir/ports/event-log';
+import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
 import type { Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import { assertLogNotTruncated } from '@weir/runtime/consume/assert-log-not-truncated';
@@ -10,6 +10,7 @@ import { createMetrics, createStateMetrics, type Metrics } from '@weir/runtime/p
 import { openPartition } from './pipeline/enrich-partition.ts';
 import type { Enrichment } from './pipeline/enrichment.ts';
 import { createStateBarrier } from './pipeline/state-barrier.ts';
+import { truncationOf, truncationText } from './pipeline/truncation.ts';
 
 export interface EnricherDeps<Decoded> {
   readonly eventLog: EventLog;
@@ -78,7 +79,7 @@ export async function startEnricher<Decoded>(deps: EnricherDeps<Decoded>): Promi
     metrics,
     async openPartition(assigned) {
       const { handle } = assigned;
-      await assertNoLoss(handle.partition, handle.committed?.offset ?? 0);
+      await assertNoLoss(handle);
       return openPartition(handle, { ...deps, ...assigned, rawRetentionMs, barrier });
     },
   });
@@ -96,9 +97,18 @@ export async function startEnricher<Decoded>(deps: EnricherDeps<Decoded>): Promi
     },
   };
 
-  async function assertNoLoss(partition: number, committed: number): Promise<void> {
-    const log = { eventLog, topic: TOPIC_RAW, group: GROUP_ENRICHER, partition };
-    await assertLogNotTruncated({ ...log, end: committed, seenBy: "the enricher's commit" });
+  async function assertNoLoss(handle: PartitionHandle): Promise<void> {
+    const { partition, committed } = handle;
+    const log = {
+      ...{ eventLog, topic: TOPIC_RAW, group: GROUP_ENRICHER, partition },
+      truncatedAt: truncationOf(committed),
+      // New records can be appended at the lost offsets before the next check. Without the stored offset, that check would find no loss, and the
+      // enricher would skip these records. Without a commit, no record was processed, so none is skipped.
+      async onTruncated(end: number) {
+        if (committed !== undefined) await handle.commit({ ...committed, metadata: truncationText(end) });
+      },
+    };
+    await assertLogNotTruncated({ ...log, end: committed?.offset ?? 0, seenBy: "the enricher's commit" });
     const { id } = await barrier.current();
     const { appliedTo } = await deps.stateStore.readState(id, { logId: eventLog.logId, partition }, []);
     await assertLogNotTruncated({ ...log, end: appliedTo, seenBy: 'the state store' });

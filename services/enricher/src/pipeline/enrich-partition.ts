@@ -15,6 +15,7 @@ import { enrichBatch } from './enrich-batch.ts';
 import type { Enrichment } from './enrichment.ts';
 import { createPartitionEpoch } from './partition-epoch.ts';
 import type { StateBarrier } from './state-barrier.ts';
+import { truncationText } from './truncation.ts';
 
 export interface PartitionDeps<Decoded> {
   readonly eventLog: EventLog;
@@ -53,7 +54,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   const { eventLog, stateStore, progress, metrics, logger, barrier } = deps;
   const { partition, signal } = handle;
   const foldPartition = { logId: eventLog.logId, partition };
-  const epochs = createPartitionEpoch(handle, deps);
+  const epochs = createPartitionEpoch(partition, commit, deps);
   const answered = deps.answeredIn && followOutcomes(deps.answeredIn, partition);
 
   let hasPlace = handle.committed !== undefined;
@@ -62,6 +63,12 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
   /** The log has the outcomes of all raw offsets below this one. These outcomes are not appended again. */
   let storedTo = next;
   let committedTo = next;
+  /** The offset at which the raw partition ended when the log had lost records. Undefined if no loss was found since the partition was opened. */
+  let truncatedAt: number | undefined;
+
+  function commit(offset: number): Promise<void> {
+    return handle.commit({ offset, metadata: truncationText(truncatedAt) });
+  }
 
   /**
    * Seeks to this offset, so that the records from there on are processed again. Called when the epoch of the state store is over, or when
@@ -182,7 +189,7 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
       // The committed offset never decreases. While the state is rebuilt from earlier records, the committed offset stays the
       // same.
       if (last.offset + 1 > committedTo) {
-        await handle.commit({ offset: last.offset + 1, metadata: '' });
+        await commit(last.offset + 1);
         committedTo = last.offset + 1;
       }
       next = last.offset + 1;
@@ -191,6 +198,10 @@ export function openPartition<Decoded>(handle: PartitionHandle, deps: PartitionD
       metrics.records(partition, records.length);
       metrics.batch(partition, (deps.clock() - startedAt) / 1000);
       metrics.idle(partition);
+    },
+    async truncated(end) {
+      truncatedAt = end;
+      if (hasPlace) await commit(committedTo);
     },
     async close() {
       leave();

@@ -1,6 +1,6 @@
 import { isDependencyError } from '@weir/domain/errors';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
-import type { EventLog, PartitionHandle } from '@weir/ports/event-log';
+import type { EventLog } from '@weir/ports/event-log';
 import { IDEMPOTENCY_WINDOW_MS, type StateStore } from '@weir/ports/state-store';
 import type { Logger } from '@weir/runtime/logger';
 import { type Decided, type DecidedOutcomes, readDecidedOutcomes } from './decided-outcomes.ts';
@@ -73,9 +73,13 @@ interface Entering {
  */
 const LAG_MAX_MS = 10 * 60_000;
 
-export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpochDeps): PartitionEpoch {
+/** `commit` commits a raw offset of the partition. */
+export function createPartitionEpoch(
+  partition: number,
+  commit: (offset: number) => Promise<void>,
+  deps: PartitionEpochDeps,
+): PartitionEpoch {
   const { eventLog, stateStore, barrier, clock, logger } = deps;
-  const { partition } = handle;
   const foldPartition = { logId: eventLog.logId, partition };
   let checkedIn: string | undefined;
   let entering: Entering | undefined;
@@ -110,7 +114,7 @@ export function createPartitionEpoch(handle: PartitionHandle, deps: PartitionEpo
    * not check in, because the new owner may be appending outcomes.
    */
   async function checkIn(epoch: string, committedTo: number): Promise<boolean> {
-    await handle.commit({ offset: committedTo, metadata: '' });
+    await commit(committedTo);
     if (!(await barrier.checkIn(epoch, partition))) {
       barrier.over(epoch);
       return false;
