@@ -5,6 +5,7 @@ import { isJsonObject, type Json } from '@weir/domain/json/json';
 import type { ApiKey } from '@weir/domain/registry/site';
 import { createBatchTurns } from '../admission/batch-turns.ts';
 import { siteRateLimit } from '../admission/site-rate-limit.ts';
+import { createWaitingRoom } from '../admission/waiting-room.ts';
 import type { AppendResult } from '../append/append-batcher.ts';
 import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
@@ -13,13 +14,20 @@ import { type Replies, UNAVAILABLE } from '../http/gateway-reply.ts';
 import {
   BODY_BYTES_MAX,
   NOT_OBJECT as BODY_NOT_OBJECT,
+  type Body,
   forgetJson,
   type ParsedBody,
+  type Refusal,
 } from '../http/read-request-body.ts';
 import { type AuthenticatedRoute, CONTENT_TYPE_MESSAGE, type Handle, isJsonContent } from '../http/route.ts';
 
 export const BATCH_EVENTS_MAX = 500;
 export const BATCH_BYTES_MAX = 1024 * 1024;
+/**
+ * The batches that are being received or wait to be parsed, on all connections together. Without this limit, one API key could make a gateway keep
+ * a body of 1 MiB for each of 20,000 connections, because the rate limit is checked only when the number of events is known.
+ */
+const ARRIVING_MAX = { records: 20_000, bytes: 128 * 1024 * 1024 };
 
 type Result =
   | { readonly accepted: true }
@@ -31,6 +39,11 @@ const DUPLICATE: Result = { accepted: false, duplicate: true };
 const NOT_STORED = failed(503, UNAVAILABLE);
 const NOT_OBJECT = failed(400, 'the event must be a JSON object');
 const TOO_LARGE = failed(413, `the event must be at most ${BODY_BYTES_MAX / 1024} KiB`);
+const TOO_MANY: Refusal = {
+  status: 503,
+  message: 'too many batches of this API key or site are being received; send it again',
+  headers: ['Retry-After', '1'],
+};
 const EVENTS_RULE = `events must be an array of 1 to ${BATCH_EVENTS_MAX} events`;
 
 /**
@@ -46,6 +59,24 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
   /** Parsing a batch can need as much CPU as processing its events, and much memory. So both steps wait for a turn. */
   const parseTurns = createBatchTurns();
   const turns = createBatchTurns();
+  const arriving = createWaitingRoom(ARRIVING_MAX);
+
+  /** Reads the body. While it arrives and waits for its turn, it counts as arriving, so each site and each key has only a share of `ARRIVING_MAX`. */
+  const readBatch = (request: IncomingMessage, { siteId, keyId }: ApiKey): Body | Promise<Body> => {
+    const sender = arriving.sender(siteId, keyId);
+    const bytes = Math.min(Number(request.headers['content-length'] ?? bodyBytesMax), bodyBytesMax);
+    if (!sender.enter(bytes)) return TOO_MANY;
+    let isArriving = true;
+    const leave = (): void => {
+      if (isArriving) sender.leave(bytes);
+      isArriving = false;
+    };
+    // If the client closes the connection before the end of the body, the promise of `readBody` never settles.
+    request.once('close', () => {
+      if (!request.complete) leave();
+    });
+    return Promise.resolve(readBody(request, bodyBytesMax, () => parseTurns.next(keyId))).finally(leave);
+  };
 
   const appendOne = (request: IncomingMessage, key: ApiKey, json: Json, text: string): Result | Promise<Result> => {
     if (!isJsonObject(json)) return NOT_OBJECT;
@@ -72,7 +103,8 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
       else replies.limited(response, limit);
     };
     if (!isJsonContent(request)) return refuse(400, CONTENT_TYPE_MESSAGE);
-    const body = await readBody(request, bodyBytesMax, () => parseTurns.next(keyId));
+    const body = await readBatch(request, key);
+    if (body === TOO_MANY) return replies.error(response, body.status, body.message, body.headers);
     if (body === BODY_NOT_OBJECT) return refuse(400, `the body must be a JSON object with the events: ${EVENTS_RULE}`);
     if ('status' in body) return refuse(body.status, body.message, body.headers);
     const sent = eventsIn(body);
