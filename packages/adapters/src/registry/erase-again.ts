@@ -6,6 +6,9 @@ import { openLogRegistry } from './log-registry.ts';
 
 type Registry = Awaited<ReturnType<typeof openLogRegistry>>;
 
+/** Storing a request for an erasure takes less time than this, also with many tombstones on a slow disk. */
+const REQUEST_MS_MAX = 3_600_000;
+
 export interface EraseAgain {
   /** The folder of a restored log, which no process has open. */
   readonly folder: string;
@@ -39,9 +42,13 @@ export async function eraseAgain({ folder, tombstones, begunAt }: EraseAgain): P
     // had waited for, or have rows that it had already deleted. So each open erasure is repeated from its first phase.
     const isMissing = ({ phase, finishedAt = 0 }: Erasure): boolean => phase !== 'done' || finishedAt >= begunAt;
     const missing = tombstones.filter((tombstone) => !known.has(tombstoneKey(tombstone)));
+    // The log can have been copied after the tombstone of an erasure was stored, and before the erasure itself. Older tombstones without an erasure
+    // are those of receipts that were removed.
+    const isWithoutErasure = ({ erasureId, at }: Tombstone): boolean =>
+      registry.erasure(erasureId) === undefined && at >= begunAt - REQUEST_MS_MAX;
     for (const tombstone of missing) await registry.putTombstone(tombstone);
     const again = new Set([
-      ...missing.map(({ erasureId }) => erasureId),
+      ...[...missing, ...registry.allTombstones().filter(isWithoutErasure)].map(({ erasureId }) => erasureId),
       ...registry.erasures().flatMap((erasure) => (isMissing(erasure) ? [erasure.erasureId] : [])),
     ]);
     for (const erasureId of again) {

@@ -75,6 +75,19 @@ test('erasures whose deletions the restored tables can lack begin again; the oth
   });
 });
 
+test('an erasure of which the backup has only the tombstone begins again', async () => {
+  const begunAt = 24 * 3_600_000;
+  const at = { 'being-requested': begunAt, 'receipt-removed': 5 };
+  const tombstones = Object.entries(at).map(([erasureId, time]) => ({ ...tombstone(erasureId), at: time }));
+  await withRegistry(async (registry) => {
+    for (const one of tombstones) await registry.putTombstone(one);
+  });
+  expect(await eraseAgain({ folder, tombstones, begunAt })).toBe(1);
+  await withRegistry(async (registry) => {
+    expect(registry.erasures().map(({ erasureId }) => erasureId)).toEqual(['being-requested']);
+  });
+});
+
 test.each(['follow', 'swap'] as const)(
   'a replay in the phase %s is removed, and the pause of its swap ends',
   async (phase) => {
