@@ -1,3 +1,5 @@
+import { compileErasures } from '@weir/domain/erasure/erases';
+import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import { userLinkKey, visitorSessionsKey } from '@weir/domain/records/state-keys';
 import type { Analytics } from '@weir/ports/analytics';
 import type { EventLog } from '@weir/ports/event-log';
@@ -9,6 +11,8 @@ export interface EraseState {
   readonly stateStore: StateStore;
   readonly eventLog: Pick<EventLog, 'logId' | 'partitionCount'>;
   readonly person: PersonSql;
+  /** The tombstones (docs/glossary.md) from which `person` was made. */
+  readonly parts: readonly Tombstone[];
 }
 
 const PAGE_ROWS = 1_000;
@@ -32,16 +36,19 @@ export async function eraseState(task: EraseState): Promise<void> {
 }
 
 /**
- * Removes the links of these users (a page of sorted IDs), except links to a visitor on whom an identify of the user stays. Compares with the links
- * in the state, because `records` does not show which identify made a link: an identify of a dump (docs/glossary.md) is stored like any other, but
- * makes no link.
+ * Removes the links of these users (a page of sorted IDs) whose user or visitor is erased, except links to a visitor on whom an identify of the user
+ * stays. Compares with the links in the state, because `records` does not show which identify made a link: an identify of a dump (docs/glossary.md)
+ * is stored like any other, but makes no link, and the writer may not have inserted the last identify yet.
  */
 async function removeLinks(
-  { analytics, stateStore, eventLog, person }: EraseState,
+  { analytics, stateStore, eventLog, person, parts }: EraseState,
   users: readonly string[],
 ): Promise<void> {
-  const { siteId } = person;
+  const { siteId, at } = person;
   const { logId, partitionCount } = eventLog;
+  const erases = compileErasures(parts);
+  const isErased = (userId: string, visitorId: string): boolean =>
+    erases?.record({ siteId, receivedAt: at, timestamp: at, visitorId, userId, customerId: '' }) ?? false;
   const rows = await analytics.select<{ user: string; visitor: string }>(
     `SELECT DISTINCT user_id AS user, visitor_id AS visitor FROM records
      WHERE site_id = '${siteId}' AND outcome = 'identify' AND reason != 'unlink' AND NOT (${person.records})
@@ -53,7 +60,10 @@ async function removeLinks(
   const keys = users.map((user) => userLinkKey(siteId, user));
   for (let partition = 0; partition < partitionCount; partition++) {
     const { values } = await stateStore.readState(epoch, { logId, partition }, keys);
-    const removed = keys.filter((_, nth) => !staying.has(JSON.stringify([users[nth], values[nth]])));
+    const removed = keys.filter((_, nth) => {
+      const [user = '', visitor = ''] = [users[nth], values[nth]];
+      return isErased(user, visitor) && !staying.has(JSON.stringify([user, visitor]));
+    });
     if (removed.length > 0) await stateStore.removeState(epoch, { logId, partition }, removed);
   }
 }

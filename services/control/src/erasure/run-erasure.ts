@@ -198,7 +198,7 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     for (const { name: database, live } of await liveAndShadow(analytics)) {
       const isLive = Boolean(live);
       const person = personSql(parts, await findLetters(analytics, database, parts));
-      if (isLive) await eraseState({ ...work, person });
+      if (isLive) await eraseState({ ...work, person, parts });
       await eraseTables({
         analytics,
         database,

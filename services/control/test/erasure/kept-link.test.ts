@@ -1,7 +1,11 @@
+import { type EraseState, eraseState } from '@weir/control/erasure/erase-state';
+import { personSql } from '@weir/control/erasure/person-sql';
 import { DUMP_COLUMNS, DUMP_VERSION } from '@weir/domain/dump/dump-format';
+import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
 import { profileId } from '@weir/domain/people/profile-id';
 import { partitionKey } from '@weir/domain/records/partition-key';
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
+import { userLinkKey } from '@weir/domain/records/state-keys';
 import { TOPIC_RAW } from '@weir/domain/records/topics';
 import { eventually } from '@weir/testkit/eventually';
 import { useOpened } from '@weir/testkit/use-opened';
@@ -68,4 +72,24 @@ test('the erasure of a visitor removes the links to this visitor, and no other l
     { user_id: 'moved', visitor_id: 'new-v' },
     { user_id: 'stays', visitor_id: '' },
   ]);
+});
+
+test('a link whose identify the writer has not inserted yet stays', async () => {
+  const salt = 'salt';
+  const entries = [entryOf('v', erasureHash(salt, SITE, 'v', 'old-v'))];
+  const part = { siteId: SITE, erasureId: 'e', part: 0, at: 1, salt, whole: false, entries };
+  const links: Record<string, string> = { moved: 'new-v', stays: 'old-v' };
+  const removed: string[] = [];
+  const stateStore = {
+    readEpoch: async () => ({ id: 'epoch' }),
+    readState: async () => ({ values: Object.values(links) }),
+    removeState: async (_epoch: string, _partition: object, keys: readonly string[]) => void removed.push(...keys),
+  };
+  const select = async (query: string) =>
+    query.includes('SELECT DISTINCT user_id AS id') ? Object.keys(links).map((id) => ({ id })) : [];
+  await eraseState({
+    ...{ analytics: { select }, stateStore, eventLog: { logId: 'log', partitionCount: 1 } },
+    ...{ person: personSql([part]), parts: [part] },
+  } as unknown as EraseState);
+  expect(removed).toEqual([userLinkKey(SITE, 'stays')]);
 });
