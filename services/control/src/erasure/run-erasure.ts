@@ -257,8 +257,12 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
   }
 
   async function finish(): Promise<void> {
-    // An erasure that was done before there was an archive keeps its `finishedAt`, because it does not change the tables again.
-    if (own().finishedAt === undefined) await update({ finishedAt: clock() });
+    // An erasure that was done before there was an archive keeps its `finishedAt`, because it does not change the tables again. A replay that began
+    // during the erasure can have read rows of the person. Its swap (docs/glossary.md) is refused if `finishedAt` is not before the start of the
+    // replay (`erasureSince`), so `finishedAt` is never before this start, also if the clock of the process with the replay is ahead.
+    const { request, state } = registry.replay() ?? {};
+    const finishedAt = Math.max(clock(), state?.undoFrom ?? request?.startedAt ?? 0);
+    if (own().finishedAt === undefined) await update({ finishedAt });
     await publish();
     const detachedUntil = work.detachedUntil();
     const detached = detachedUntil === undefined ? {} : { detachedUntil };

@@ -11,6 +11,14 @@ export function startedAt({ request, state }: Pick<Replay, 'request'> & { readon
 }
 
 /**
+ * Returns the time with which an undo begins: `now`, or a later time, so that all erasures that are done have ended before it, also if the clock of
+ * the process that carried them out was ahead. Otherwise `erasureSince` would refuse the undo for ever.
+ */
+export function timeAfterErasures(registry: Pick<Registry, 'erasures'>, now: number): number {
+  return Math.max(now, ...registry.erasures().map(({ finishedAt = 0 }) => finishedAt + 1));
+}
+
+/**
  * Returns a function that gives the line to insert for a row. If the row belongs to an erasure that was requested before the run began, its line
  * has the outcome `erased`. If the row had expired when the run began, its line has the outcome `expired`. Later erasures do not count, because a
  * repeated insert must have the same bytes. After a later erasure, the swap (docs/glossary.md) is refused (`erasureSince`).

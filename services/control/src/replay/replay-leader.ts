@@ -10,6 +10,7 @@ import { listRuns, neededRuns } from './archive/archive-runs.ts';
 import { listExpired } from './archive/expired-records.ts';
 import { archiveOf, fillFromArchive } from './archive/fill-from-archive.ts';
 import { copyChunk, inOrder, listChunks } from './copy-base.ts';
+import { timeAfterErasures } from './erased-rows-of-log.ts';
 import { planWhenStored } from './plan-replay.ts';
 import { createFilling, type FillingDeps, problemOfStatus } from './replay-filling.ts';
 import { type FillPosition, fillPositions, livePositions, readsRaw, replayedPositions } from './replay-progress.ts';
@@ -201,7 +202,7 @@ export function leadReplay(deps: LeaderDeps, signal: AbortSignal, fence: () => P
       phase: 'fill',
       starts,
       undoing: true,
-      undoFrom: state.undoFrom ?? clock(),
+      undoFrom: state.undoFrom ?? timeAfterErasures(registry, clock()),
       recordsCopied: 0,
       recordsToCopy: 0,
       answered,
