@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileObjectStore } from '@weir/adapters/object-store/file-object-store';
 import { startArchiver } from '@weir/archiver/archiver';
+import { eraseParquet } from '@weir/control/parquet/erase-parquet';
 import { exportParquet } from '@weir/control/parquet/export-parquet';
 import { startParquetExporter } from '@weir/control/parquet/parquet-exporter';
+import { lastRound, putRound, readRound } from '@weir/control/parquet/parquet-rounds';
+import type { Tombstone } from '@weir/domain/erasure/tombstone';
 import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import type { ObjectStore } from '@weir/ports/object-store';
@@ -187,6 +190,22 @@ test('a round that has begun is not finished while the tables lack its log', asy
   await putBack();
   expect(await runAt(daysLater(6))).toBe(1);
   expect(await ofParts()).toBe(await ofTables());
+});
+
+test('a receipt counts the files with records that the restore of an older backup has replaced', async () => {
+  const { analytics, clock } = weir;
+  const task = { store: files, analytics, clock, assertOwn: () => undefined };
+  const erase = () => eraseParquet(task, [{ siteId: 'blog' } as Tombstone]);
+  expect(await erase()).toEqual({ rewritten: 0, left: 0 });
+  // After such a restore, another record gets the raw offset of the last exported record, with another time of receipt.
+  const round = await readRound(files, await lastRound(files));
+  expect(round.ends.map(({ lastAt = 0 }) => lastAt > 0)).not.toContain(false);
+  await putRound(files, { ...round, ends: round.ends.map((end) => ({ ...end, lastAt: 1 })) });
+  expect(await erase()).toEqual({ rewritten: 0, left: 1 });
+  // Earlier versions did not store this time.
+  await putRound(files, { ...round, ends: round.ends.map(({ lastAt: _, ...end }) => end) });
+  expect(await erase()).toEqual({ rewritten: 0, left: 0 });
+  await putRound(files, round);
 });
 
 test('a part whose rows are removed while it is stored is stored again', async () => {

@@ -67,7 +67,7 @@ export const DE_PEOPLE: Readonly<Record<keyof typeof EN_PEOPLE, Entry>> = {
   'remains.free_space.until': 'er wieder benutzt wird',
   'remains.archive': 'Segmente des Archivs, wenn es eines gibt',
   'remains.archive.until': 'zum Ende der Löschung, die sie neu schreibt',
-  'remains.parquet': 'Parquet-Dateien von Logs, die die Tabellen nicht haben',
+  'remains.parquet': 'Parquet-Dateien, die Zeilen haben können, die in den Tabellen fehlen',
   'remains.parquet.until': 'Sie sie löschen',
   'remains.copies': 'Ihre Backups, Exporte und Kopien von Logs',
   'remains.copies.until': 'Sie sie löschen; in einem wiederhergestellten Backup wird die Person wieder gelöscht',

@@ -63,7 +63,7 @@ export const EN_PEOPLE = {
   'remains.free_space.until': 'it is used again',
   'remains.archive': 'Segments of the archive, if there is one',
   'remains.archive.until': 'the end of the erasure, which rewrites them',
-  'remains.parquet': 'Parquet files of logs that the tables do not have',
+  'remains.parquet': 'Parquet files that can have rows which the tables do not have',
   'remains.parquet.until': 'you delete them',
   'remains.copies': 'Your backups, exports and copies of logs',
   'remains.copies.until': 'you delete them; a restored backup is erased again',

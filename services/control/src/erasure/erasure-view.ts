@@ -62,7 +62,7 @@ export function erasureView(erasure: Erasure, { rawRetentionMs, enrichedRetentio
         ? [
             {
               kind: 'parquet',
-              where: `${archive.parquet.left} Parquet files of logs that the tables do not have`,
+              where: `${archive.parquet.left} Parquet files that can have rows which the tables do not have`,
               until: null,
             },
           ]

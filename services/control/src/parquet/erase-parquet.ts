@@ -3,12 +3,12 @@ import type { ParquetErasure } from '@weir/ports/registry';
 import { removeLeftovers } from '@weir/runtime/archive/remove-leftovers';
 import type { EraseArchive } from '../erasure/erase-archive.ts';
 import { logsOfRound, PARTS, type ParquetRound, parsePartName, readRound } from './parquet-rounds.ts';
-import { storedLogs, storePart } from './parquet-rows.ts';
+import { isOfLostRecords, storedLogs, storePart } from './parquet-rows.ts';
 
 /**
  * For each day of the site with erased or expired rows, makes the Parquet files again from the tables and stores them in place of the old files.
  * Expired rows count too, because they may have belonged to the erased person. Call it after the erasure has changed the tables. `left` counts the
- * files that cannot be made again: they contain rows of an earlier log, and the tables no longer have the rows of this log.
+ * files that cannot be made again: they contain rows of an earlier log, or of records that a restore has replaced, and the tables do not have them.
  */
 export async function eraseParquet(
   { store, analytics, assertOwn, clock }: Pick<EraseArchive, 'store' | 'analytics' | 'assertOwn' | 'clock'>,
@@ -30,6 +30,12 @@ export async function eraseParquet(
     rounds.set(round, found);
     return found;
   };
+  const lost = new Map<number, boolean>();
+  const hasLost = async (before: ParquetRound, round: ParquetRound): Promise<boolean> => {
+    const known = lost.get(round.round) ?? (await isOfLostRecords(analytics, before, round));
+    lost.set(round.round, known);
+    return known;
+  };
   let rewritten = 0;
   let left = 0;
   for await (const { name } of store.list(`${PARTS}site=${site}/`)) {
@@ -41,7 +47,7 @@ export async function eraseParquet(
       assertOwn();
       await storePart({ analytics, store }, part, before, round);
       rewritten++;
-    }
+    } else if (await hasLost(before, round)) left++;
   }
   return { rewritten, left };
 }

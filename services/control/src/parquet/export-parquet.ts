@@ -5,6 +5,7 @@ import type { Registry } from '@weir/ports/registry';
 import type { Logger } from '@weir/runtime/logger';
 import { hasOpenErasure } from '../erasure/request-erasure.ts';
 import {
+  endKey,
   lastRound,
   logsOfRound,
   PARTS,
@@ -15,7 +16,7 @@ import {
   putRound,
   readRound,
 } from './parquet-rounds.ts';
-import { partsOf, storedLogs, storePart } from './parquet-rows.ts';
+import { lastTimes, partsOf, storedLogs, storePart } from './parquet-rows.ts';
 
 export interface ParquetDeps {
   readonly store: ObjectStore;
@@ -97,15 +98,17 @@ async function endsOf({ select }: Pick<Analytics, 'select'>, last: ParquetRound)
     'SELECT toString(log_id) AS log_id, raw_partition, max(raw_offset) + 1 AS end FROM records GROUP BY log_id, raw_partition',
   );
   const ends = new Map<string, ParquetEnd>();
-  for (const end of last.ends) ends.set(keyOf(end), { ...end, through: end.through ?? last.through });
+  for (const end of last.ends) ends.set(endKey(end), { ...end, through: end.through ?? last.through });
   for (const row of rows) {
     const found = { logId: row.log_id, partition: Number(row.raw_partition), end: Number(row.end) };
-    ends.set(keyOf(found), { ...found, end: Math.max(found.end, ends.get(keyOf(found))?.end ?? 0) });
+    ends.set(endKey(found), { ...found, end: Math.max(found.end, ends.get(endKey(found))?.end ?? 0) });
   }
-  return [...ends.values()];
+  const times = await lastTimes({ select }, [...ends.values()]);
+  return [...ends].map(([key, { lastAt: _, ...end }]) => {
+    const lastAt = times.get(key);
+    return lastAt === undefined ? end : { ...end, lastAt };
+  });
 }
-
-const keyOf = ({ logId, partition }: ParquetEnd): string => `${logId} ${partition}`;
 
 /** Whether there is an expiry, or an erasure that is not done: either can change rows at any time. */
 function isChanging({ registry }: ParquetDeps): boolean {

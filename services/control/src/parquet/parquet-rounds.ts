@@ -13,6 +13,12 @@ export interface ParquetEnd {
    * before. If a restore brings such rows back, a later round exports the rest.
    */
   readonly through?: string;
+  /**
+   * When the record with the raw offset `end` - 1 was received (Unix milliseconds). If the tables have another time there, a restore of an older
+   * backup has replaced records of the log, so the files of the round can have rows that the tables do not have. Absent in rounds of versions before
+   * this field, and if the tables did not have the record.
+   */
+  readonly lastAt?: number;
 }
 
 /**
@@ -56,14 +62,20 @@ export function parsePartName(name: string): ParquetPart | undefined {
   return round === undefined ? undefined : { site, day, round: Number(round) };
 }
 
-/** Returns the logs of which a round exports rows: those whose limits are not the same as in the round before. */
-export function logsOfRound(before: ParquetRound, round: ParquetRound): readonly string[] {
-  const limits = (of: ParquetRound): ReadonlyMap<string, string> =>
-    new Map(of.ends.map((end) => [`${end.logId} ${end.partition}`, `${end.end} ${end.through ?? of.through}`]));
-  const [former, present] = [limits(before), limits(round)];
-  const grown = [...present].filter(([key, limit]) => former.get(key) !== limit);
-  return [...new Set(grown.map(([key]) => key.split(' ')[0] as string))];
+/** Returns the logs and partitions of which a round exports rows: those whose limits are not the same as in the round before. */
+export function grownIn(before: ParquetRound, round: ParquetRound): readonly ParquetEnd[] {
+  const limitOf = (of: ParquetRound, end: ParquetEnd): string => `${end.end} ${end.through ?? of.through}`;
+  const former = new Map(before.ends.map((end) => [endKey(end), limitOf(before, end)]));
+  return round.ends.filter((end) => former.get(endKey(end)) !== limitOf(round, end));
 }
+
+/** Returns the logs of which a round exports rows. */
+export function logsOfRound(before: ParquetRound, round: ParquetRound): readonly string[] {
+  return [...new Set(grownIn(before, round).map(({ logId }) => logId))];
+}
+
+export const endKey = ({ logId, partition }: Pick<ParquetEnd, 'logId' | 'partition'>): string =>
+  `${logId} ${partition}`;
 
 export function putRound(store: ObjectStore, round: ParquetRound): Promise<void> {
   return store.put(`${ROUNDS}${digits(round.round)}.json`, Buffer.from(`${JSON.stringify(round)}\n`));

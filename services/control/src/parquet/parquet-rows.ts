@@ -2,7 +2,7 @@ import { addAbortSignal } from 'node:stream';
 import { RECORDS_COLUMNS } from '@weir/domain/records/records-columns';
 import type { Analytics } from '@weir/ports/analytics';
 import type { ObjectStore } from '@weir/ports/object-store';
-import { type ParquetPart, type ParquetRound, partName } from './parquet-rounds.ts';
+import { endKey, grownIn, type ParquetEnd, type ParquetPart, type ParquetRound, partName } from './parquet-rounds.ts';
 
 /** The time limit of the query for one part, which can have all rows that a site received in a day. */
 const PART_SECONDS_MAX = 3_600;
@@ -36,6 +36,38 @@ export async function storedLogs({ select }: Pick<Analytics, 'select'>): Promise
   // With GROUP BY, ClickHouse reads the projection `offsets`. With DISTINCT, it would read the column of the whole table.
   const rows = await select<{ id: string }>('SELECT toString(log_id) AS id FROM records GROUP BY log_id');
   return new Set(rows.map(({ id }) => id));
+}
+
+/** Reads when the last record below each of these limits was received (`ParquetEnd.lastAt`), by `endKey`, for the records that the tables have. */
+export async function lastTimes(
+  { select }: Pick<Analytics, 'select'>,
+  ends: readonly ParquetEnd[],
+): Promise<ReadonlyMap<string, number>> {
+  if (ends.length === 0) return new Map();
+  const rows = await select<{ log_id: string; raw_partition: number; at: number | string }>(
+    `SELECT toString(log_id) AS log_id, raw_partition, toUnixTimestamp64Milli(max(received_at)) AS at FROM records
+     WHERE raw_offset IN {offsets:Array(UInt64)}
+       AND concat(log_id, ' ', toString(raw_partition), ' ', toString(raw_offset)) IN {places:Array(String)}
+     GROUP BY log_id, raw_partition`,
+    { offsets: ends.map(({ end }) => end - 1), places: ends.map((end) => `${endKey(end)} ${end.end - 1}`) },
+  );
+  return new Map(
+    rows.map(({ log_id: logId, raw_partition: partition, at }) => [endKey({ logId, partition }), Number(at)]),
+  );
+}
+
+/**
+ * Whether a restore of an older backup has replaced records of which the round has exported rows. The files of the round can then have rows that the
+ * tables do not have.
+ */
+export async function isOfLostRecords(
+  analytics: Pick<Analytics, 'select'>,
+  before: ParquetRound,
+  round: ParquetRound,
+): Promise<boolean> {
+  const ends = grownIn(before, round).filter(({ lastAt }) => lastAt !== undefined);
+  const times = await lastTimes(analytics, ends);
+  return ends.some((end) => times.get(endKey(end)) !== end.lastAt);
 }
 
 /** Lists the files that a round exports, sorted by name. */
