@@ -56,10 +56,12 @@ describe('limits of queries (docs/api.md, Admin API)', () => {
     await weir.call('DELETE', `/sites/${site}/funnels/${funnel_id}`);
     expect((await weir.call('GET', `/sites/${site}/funnel?funnel=${funnel_id}`)).status).toBe(404);
 
-    const count = async () => (await weir.call('GET', '/stats?search=example.com')).body.data.sites.length;
-    const before = await count();
-    await weir.newSite();
-    expect(await count()).toBe(before + 1);
+    const all = async () => (await weir.call('GET', '/stats?search=example.com')).body.data.sites;
+    const before = (await all()).length;
+    const added = await weir.newSite();
+    expect(await all()).toHaveLength(before + 1);
+    await weir.call('PATCH', `/sites/${added}`, { timezone: 'Asia/Tokyo', name: 'Renamed' });
+    expect(await all()).toContainEqual(expect.objectContaining({ timezone: 'Asia/Tokyo', name: 'Renamed' }));
   });
 
   test('a request can name the time zone of its days', async () => {

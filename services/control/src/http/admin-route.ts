@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { isDependencyError } from '@weir/domain/errors';
 import { isJsonObject } from '@weir/domain/json/json';
 import { isDeeper } from '@weir/domain/json/nesting';
@@ -152,7 +153,11 @@ function answer(route: AdminRoute, deps: AdminDeps): RequestHandler {
  * example after a goal was added, gets an answer that knows the change.
  */
 function registryText({ registry }: AdminDeps, siteId: string | undefined): string {
-  if (siteId === undefined) return String(registry.sites().length);
+  if (siteId === undefined) {
+    const sites = registry.sites().map((site) => [site.siteId, site.createdAt, site.name, site.domain, site.timezone]);
+    // The text of thousands of sites is long, and the queue keeps it with each answer.
+    return createHash('sha256').update(JSON.stringify(sites)).digest('hex');
+  }
   const site = registry.site(siteId);
   const goals = registry.goals(siteId).map(({ goalId }) => goalId);
   const funnels = registry.funnels(siteId).map(({ funnelId }) => funnelId);
