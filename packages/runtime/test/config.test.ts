@@ -28,6 +28,9 @@ describe('invalid settings stop the start, and the error lists all of them', () 
     [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_USERNAME: 'weir' }, 'KAFKA_SASL_MECHANISM'],
     [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_PASSWORD: 'secret' }, 'KAFKA_SASL_MECHANISM'],
     [{ KAFKA_BROKERS: 'k:9092', KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'weir' }, 'KAFKA_SASL_PASSWORD'],
+    [{ REDIS_URL: 'redis+sentinel://one,two' }, 'REDIS_URL: a Sentinel URL must end with the name of the master'],
+    [{ REDIS_URL: 'redis://weir:100%@r' }, 'REDIS_URL: write a % of the user name, the password'],
+    [{ REDIS_URL: 'redis://r/state' }, 'REDIS_URL: "state" is not a database number'],
   ])('an incomplete engine configuration is reported: %o', (env, said) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(said)]);
   });

@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from 'node:tls';
 import { DependencyError } from '@weir/domain/errors';
+import { type RedisAddress, readRedisUrl } from '@weir/domain/net/redis-url';
 import type { Logger } from '@weir/runtime/logger';
 import { Cluster, Redis } from 'ioredis';
-import { type RedisAddress, readRedisUrl } from './redis-url.ts';
 
 export interface RedisConfig {
   /** `redis[s]://host`, `redis[s]+sentinel://host1,host2/master` or `redis[s]+cluster://host1,host2`. */

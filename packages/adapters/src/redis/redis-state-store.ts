@@ -1,3 +1,4 @@
+import { readRedisUrl } from '@weir/domain/net/redis-url';
 import {
   CLAIM_PENDING_MS,
   type ClaimOutcome,
@@ -12,7 +13,6 @@ import {
 import { connectRedis, orUnavailable, type RedisConfig, removeMatching } from './redis-connection.ts';
 import { createRedisEpochs } from './redis-epochs.ts';
 import { withScripts } from './redis-scripts.ts';
-import { readRedisUrl } from './redis-url.ts';
 
 export interface RedisStateStoreConfig extends RedisConfig {
   /** Prefix of every key, for a shared Redis. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hideCredentials } from '@weir/domain/net/hide-credentials';
+import { readRedisUrl } from '@weir/domain/net/redis-url';
 import type { EnvReader } from './env-reader.ts';
 
 /** The external services that replace embedded engines. If one is undefined, the embedded engine is used. */
@@ -123,8 +124,11 @@ function reportKafkaWithoutBrokers(env: EnvReader, isTls: boolean): void {
 function readRedis(env: EnvReader): RedisConfig | undefined {
   const url = env.text('REDIS_URL');
   if (url === undefined) return undefined;
-  if (!/^rediss?(\+sentinel|\+cluster)?:\/\/\S+$/.test(url)) {
-    env.problem('REDIS_URL must begin with redis:// or rediss:// (or with +sentinel or +cluster before the colon)');
+  try {
+    readRedisUrl(url);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    env.problem(error.message);
   }
   const ca = readPem(env, 'REDIS_TLS_CA_FILE');
   if (ca !== undefined && !url.startsWith('rediss')) {

@@ -10,7 +10,7 @@ export interface RedisAddress {
   readonly db: number;
 }
 
-const FORM = /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?$/;
+const FORM = /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#\s]+)(?:\/([^?#]*))?$/;
 
 /**
  * Reads a Redis URL of one of these forms. Throws `RangeError` for any other text. `rediss…` means TLS.
@@ -37,17 +37,26 @@ export function readRedisUrl(url: string): RedisAddress {
   return {
     kind,
     tls: s === 's',
-    username: decodeURIComponent(username),
-    password: decodeURIComponent(password.join(':')),
+    username: decoded(username),
+    password: decoded(password.join(':')),
     hosts: hosts.split(',').map((host) => readHost(host, kind === 'sentinel' ? 26_379 : 6379)),
-    masterName: decodeURIComponent(masterName),
+    masterName: decoded(masterName),
     db,
   };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    throw new RangeError('REDIS_URL: write a % of the user name, the password and the name of the master as %25');
+  }
 }
 
 function readHost(text: string, defaultPort: number) {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
-  if (host === undefined) throw new RangeError(`REDIS_URL: "${text}" is not a host and port`);
+  if (host === undefined || Number(port) > 65_535) throw new RangeError(`REDIS_URL: "${text}" is not a host and port`);
   return { host, port: port === undefined ? defaultPort : Number(port) };
 }

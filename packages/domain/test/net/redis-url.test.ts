@@ -1,4 +1,4 @@
-import { readRedisUrl } from '../../src/redis/redis-url.ts';
+import { readRedisUrl } from '../../src/net/redis-url.ts';
 
 test('credentials are decoded', () => {
   expect(readRedisUrl('rediss://user:pa%2Fs%40s@host:1/2')).toMatchObject({
@@ -18,6 +18,8 @@ test.each([
   'redis+cluster://user:SEC@RET@host,other',
   'redis://user:SEC RET@host:x',
   'redis:/user:SECRET@host',
+  'redis://user:SEC%RET@host',
+  'redis://host:65536',
 ])('%s is refused, and the message contains no part of the password', (url) => {
   let message = '';
   try {
