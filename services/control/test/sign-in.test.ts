@@ -1,4 +1,7 @@
+import { brotliCompressSync } from 'node:zlib';
+import { ADMIN_PREFIX } from '@weir/control/admin-routes';
 import { ATTEMPTS_PER_NETWORK, SIGNED_OUT_MAX } from '@weir/control/sign-in/sign-in';
+import { sendHttp } from '@weir/testkit/http-client';
 import { useOpened } from '@weir/testkit/use-opened';
 import { createBrowsing, type Headers, OWN_PAGE } from './browse.ts';
 import { ADMIN_TOKEN, openControlHarness } from './control-harness.ts';
@@ -40,6 +43,15 @@ describe('a session', () => {
       expect(secure).toMatch(/^__Host-weir_session=[\w.-]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
       expect((await browse('GET', '/sites', String(secure).split(';')[0] ?? '')).status).toBe(200);
     }
+  });
+
+  test('a compressed body is refused before it is decompressed, because the caller has no credentials yet', async () => {
+    const packed = brotliCompressSync(Buffer.from(JSON.stringify({ token: ADMIN_TOKEN })));
+    const path = `${ADMIN_PREFIX}/session`;
+    const answer = await sendHttp(weir.url, { path, headers: { ...OWN_PAGE, 'content-encoding': 'br' }, body: packed });
+    expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity']);
+    const message = 'the body of this call must not be compressed';
+    expect(answer.json).toEqual({ status: 'error', error: { code: 415, message } });
   });
 
   test('a cookie that was set before the sign-in does not become the session', async () => {

@@ -43,6 +43,8 @@ const SECURITY: Readonly<Record<Role, readonly Schema[]>> = {
 
 function operationObject({ operation, role, body, bodyBytesMax = ADMIN_BODY_BYTES_MAX }: AdminRoute): Schema {
   const { id, request, responses, ...described } = operation;
+  // A call without credentials accepts no compressed body (admin-route.ts).
+  const acceptEncoding = role === 'anyone' ? undefined : ACCEPT_ENCODING;
   const schema = request ?? (body === undefined ? undefined : publishBody(body));
   return {
     operationId: id,
@@ -58,7 +60,7 @@ function operationObject({ operation, role, body, bodyBytesMax = ADMIN_BODY_BYTE
       408: jsonResponse('The request took too long to arrive.', ENVELOPE),
       ...(schema !== undefined && {
         413: jsonResponse(`The body is over ${bodyBytesMax / 1024} KiB.`, ENVELOPE),
-        415: jsonResponse('The Content-Encoding is not supported.', ENVELOPE, ACCEPT_ENCODING),
+        415: jsonResponse('The Content-Encoding is not supported.', ENVELOPE, acceptEncoding),
       }),
       431: jsonResponse('The request line and the headers are over 16 KiB.', ENVELOPE),
       500: jsonResponse('An internal error of Weir. The log of Weir describes it.', ENVELOPE),
