@@ -99,7 +99,10 @@ function openSingle(address: RedisAddress, config: RedisConfig): Redis {
           sentinels: [...address.hosts],
           name: address.masterName,
           failoverDetector: true,
-          ...(address.tls ? { enableTLSForSentinelMode: true } : {}),
+          // Without this limit, ioredis would wait for a Sentinel that hangs, and would never ask the next one.
+          sentinelCommandTimeout: config.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
+          // `tls` is for the servers, `sentinelTLS` for the Sentinels.
+          ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: { ...config.tls } } : {}),
         }
       : { host: first!.host, port: first!.port };
   return new Redis({ ...place, ...common(address, config), db: address.db, retryStrategy: pauseBefore });
@@ -109,6 +112,8 @@ function openCluster(address: RedisAddress, config: RedisConfig): Cluster {
   return new Cluster([...address.hosts], {
     enableOfflineQueue: false,
     clusterRetryStrategy: pauseBefore,
+    // By default, ioredis replaces the host names of the URL by IP addresses, which are usually not in the certificate of the server.
+    ...(address.tls ? { dnsLookup: (host, resolve) => resolve(null, host) } : {}),
     redisOptions: common(address, config),
   });
 }
@@ -135,11 +140,23 @@ const pauseBefore = (attempt: number) => Math.min(attempt * 50, RECONNECT_PAUSE_
 const SCANNED_AT_ONCE = 1_000;
 
 /**
+ * Returns the server, or all masters of a cluster. Rejects with `state_store_unavailable` if one of the masters is not connected: ioredis does not
+ * list such a server, and lists none at all before it is connected.
+ */
+export async function allServers(client: RedisClient): Promise<readonly Redis[]> {
+  if (!(client instanceof Cluster)) return [client];
+  const info = await orUnavailable(client.cluster('INFO'));
+  const size = Number(/^cluster_size:(\d+)/m.exec(info)?.[1]);
+  const servers = client.nodes('master');
+  if (servers.length >= size) return servers;
+  throw new DependencyError('state_store_unavailable', `redis: ${servers.length} of ${size} masters are connected`);
+}
+
+/**
  * Removes all keys that match a glob, on every server of a cluster. The glob may contain a site ID, which has no special characters of globs.
  */
 export async function removeMatching(client: RedisClient, glob: string): Promise<void> {
-  const servers = client instanceof Cluster ? client.nodes('master') : [client];
-  for (const server of servers) {
+  for (const server of await allServers(client)) {
     let cursor = '0';
     do {
       const [next, keys] = await orUnavailable(server.scan(cursor, 'MATCH', glob, 'COUNT', SCANNED_AT_ONCE));

@@ -10,7 +10,7 @@ import {
   type StateChange,
   type StateStore,
 } from '@weir/ports/state-store';
-import { connectRedis, orUnavailable, type RedisConfig, removeMatching } from './redis-connection.ts';
+import { allServers, connectRedis, orUnavailable, type RedisConfig, removeMatching } from './redis-connection.ts';
 import { createRedisEpochs } from './redis-epochs.ts';
 import { withScripts } from './redis-scripts.ts';
 
@@ -145,9 +145,10 @@ export async function openRedisStateStore(config: RedisStateStoreConfig): Promis
       await orUnavailable(client.set(`${prefix}ping`, '', 'PX', 1));
     },
     async drift() {
-      const memory = await orUnavailable(client.info('memory'));
-      const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
-      return policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}, not noeviction`];
+      const infos = (await allServers(client)).map((server) => orUnavailable(server.info('memory')));
+      const policies = (await Promise.all(infos)).map((memory) => /^maxmemory_policy:(\S+)/m.exec(memory)?.[1]);
+      const wrong = new Set(policies.filter((policy) => policy !== 'noeviction'));
+      return [...wrong].map((policy) => `maxmemory-policy is ${policy}, not noeviction`);
     },
     async serverTime() {
       // INFO is allowed by the ACLs of all versions of Weir (infra/redis/users.acl). TIME is not.

@@ -13,8 +13,8 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
   let node: OwnRedis;
   const connections: RedisConnection[] = [];
 
-  async function connect(url: string): Promise<RedisConnection> {
-    const connection = connectRedis({ url, commandTimeoutMs: 10_000, clock: Date.now, logger: createLogger('silent') });
+  async function connect(url: string, commandTimeoutMs = 10_000): Promise<RedisConnection> {
+    const connection = connectRedis({ url, commandTimeoutMs, clock: Date.now, logger: createLogger('silent') });
     connections.push(connection);
     await answers(connection);
     return connection;
@@ -50,6 +50,13 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     await ended;
     await answers(connection);
     sentinel.stop();
+  });
+
+  test('the first Sentinel hangs', async () => {
+    const [hanging, sentinel] = [await startFakeSentinel(server.port), await startFakeSentinel(server.port)];
+    hanging.holdAnswers();
+    await connect(`redis+sentinel://127.0.0.1:${hanging.port},127.0.0.1:${sentinel.port}/main`, 2_000);
+    for (const one of [hanging, sentinel]) one.stop();
   });
 
   test('the last connection to a Cluster ends while the client resolves host names', async () => {

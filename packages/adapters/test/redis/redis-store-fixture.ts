@@ -14,7 +14,7 @@ export interface RedisPlace {
   readonly commandTimeoutMs?: number;
 }
 
-const withDefaults = (place: RedisPlace) => ({
+export const withDefaults = (place: RedisPlace) => ({
   commandTimeoutMs: 10_000,
   ...place,
   clock: Date.now,

@@ -10,11 +10,17 @@ import { COMMAND_TIMEOUT_MS } from '../../src/redis/redis-connection.ts';
 import { openRedisStateStore } from '../../src/redis/redis-state-store.ts';
 import { makeOwnCertificate } from '../kafka/own-certificate.ts';
 import { type OwnRedis, startOwnRedis } from './own-redis.ts';
-import { openConnectedLimiter, openConnectedStore, openRedisStoreFixture } from './redis-store-fixture.ts';
+import {
+  openConnectedLimiter,
+  openConnectedStore,
+  openRedisStoreFixture,
+  withDefaults,
+} from './redis-store-fixture.ts';
 
 const problem = localProblem('redis');
 const describeLocal = problem === undefined ? describe : describe.skip;
 const SLOTS_MAX = '16383';
+const CLUSTER = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf'];
 /** A number of calls that is large enough for several attempts to connect during these calls. */
 const CALLS = 2_000;
 
@@ -53,9 +59,9 @@ describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' 
 
   describe('Cluster with three servers', () => {
     const place = { url: '' };
+    let nodes: readonly OwnRedis[] = [];
     beforeAll(async () => {
-      const settings = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf'];
-      const nodes = await Promise.all([1, 2, 3].map(() => start(settings)));
+      nodes = await Promise.all([1, 2, 3].map(() => start(CLUSTER)));
       const ranges = [
         ['0', '5460'],
         ['5461', '10922'],
@@ -98,6 +104,80 @@ describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' 
       expect([new Set(former).size, ...states]).toEqual([2, state, state]);
       await store.close();
     });
+
+    test('`drift` compares the settings of every server', async () => {
+      const store = await openConnectedStore(place, 'drift:');
+      expect(await store.drift()).toEqual([]);
+      const found: unknown[] = [];
+      for (const node of nodes) {
+        await node.call('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+        found.push(await store.drift());
+        await node.call('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+      }
+      expect(found).toEqual(nodes.map(() => ['maxmemory-policy is allkeys-lru, not noeviction']));
+      await store.close();
+    });
+
+    describe('keys are not removed from the servers that are not connected', () => {
+      // These sites are on different servers.
+      const sites = ['a', 'b', 'c'];
+      const claims = (owner: string) => sites.map((siteId) => ({ siteId, key: 'k', owner }));
+
+      test('before the store is connected', async () => {
+        const former = await openConnectedStore(place, 'left:');
+        await former.claimKeys(claims('one'));
+        const store = await openRedisStateStore({ ...withDefaults(place), keyPrefix: 'left:' });
+        await expect(store.removeAll()).rejects.toMatchObject({ code: 'state_store_unavailable' });
+        await eventually('the keys are removed', () => store.removeAll().then(() => true));
+        expect(await former.claimKeys(claims('two'))).toEqual(['claimed', 'claimed', 'claimed']);
+        await Promise.all([store, former].map((one) => one.close()));
+      });
+
+      test('after a server has ended', async () => {
+        const store = await openConnectedStore(place, 'ended:');
+        await store.claimKeys(claims('one'));
+        await nodes[2]?.kill9();
+        await eventually('the client has lost the server', () =>
+          store.claimKeys(claims('one')).then(
+            () => false,
+            () => true,
+          ),
+        );
+        for (let n = 0; n < CALLS; n++) {
+          await expect(store.removeAll()).rejects.toMatchObject({ code: 'state_store_unavailable' });
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await store.close();
+      });
+    });
+  });
+
+  test('Cluster with TLS: the certificate has only the host name', async () => {
+    const { certFile, keyFile, ca } = makeOwnCertificate(mkdtempSync(join(dir, 'named-')), 'DNS:localhost');
+    const tls = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile];
+    const names = ['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'];
+    const node = await start([...CLUSTER, ...tls, '--tls-auth-clients', 'no', '--tls-cluster', 'yes', ...names], {
+      tls: { ca, servername: 'localhost' },
+    });
+    await node.call('CLUSTER', 'ADDSLOTSRANGE', '0', SLOTS_MAX);
+    const place = { url: `rediss+cluster://localhost:${node.port}`, tls: { ca } };
+    const store = await openConnectedStore(place, 'named:');
+    expect(await store.claimKeys([{ siteId: 's', key: 'k', owner: 'o' }])).toEqual(['claimed']);
+    await store.close();
+  });
+
+  test('Sentinel with TLS: the connection to the Sentinel has TLS too', async () => {
+    const { certFile, keyFile, ca } = makeOwnCertificate(mkdtempSync(join(dir, 'sentinel-')));
+    const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile];
+    const tls = [...files, '--tls-auth-clients', 'no', '--tls-replication', 'yes'];
+    const master = await start(tls, { tls: { ca } });
+    const file = join(dir, 'sentinel-tls.conf');
+    writeFileSync(file, `sentinel monitor main 127.0.0.1 ${master.port} 1\n`);
+    const sentinel = await start([file, '--sentinel', ...tls], { tls: { ca } });
+    const place = { url: `rediss+sentinel://127.0.0.1:${sentinel.port}/main`, tls: { ca } };
+    const store = await openConnectedStore(place, 'tls:');
+    expect(await store.claimKeys([{ siteId: 's', key: 'k', owner: 'o' }])).toEqual(['claimed']);
+    await store.close();
   });
 
   test('Sentinel: the store switches to a promoted replica', async () => {
