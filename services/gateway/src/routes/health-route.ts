@@ -8,11 +8,18 @@ export function healthz(_deps: OperationsDeps, replies: Replies): Handle {
   return (_request, response) => replies.json(response, 200, body);
 }
 
-/** Answers 200 if the process can accept requests; otherwise 503 with the names of what is not ready. */
+/**
+ * Answers 200 if the process can accept requests; otherwise 503 with the names of what is not ready. Requests that arrive during a check get its
+ * result, so that clients cannot cause many requests to the engines at the same time.
+ */
 export function readyz({ ready, notes }: OperationsDeps, replies: Replies): Handle {
+  const check = () => Promise.all([ready(), notes?.() ?? []]);
+  let checking: ReturnType<typeof check> | undefined;
   return async (_request, response) => {
-    const missing = await ready();
-    const noted = (await notes?.()) ?? [];
+    checking ??= check().finally(() => {
+      checking = undefined;
+    });
+    const [missing, noted] = await checking;
     const more = noted.length === 0 ? {} : { notes: noted };
     if (missing.length === 0) replies.json(response, 200, JSON.stringify({ status: 'ready', ...more }));
     else replies.json(response, 503, JSON.stringify({ status: 'not ready', missing, ...more }));
