@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, readJson, readSources, readYaml } from './read-files.ts';
+import { ROOT, readJson, readSources, readText, readYaml } from './read-files.ts';
 
 interface Rule {
   readonly alert: string;
@@ -79,6 +79,12 @@ test('the most serious problems have a page alert', () => {
       'weir_registry_unread_seconds',
     ]),
   );
+});
+
+test('each metric that must stay 0 (docs/operations.md) has an alert', () => {
+  const zero = [...readText('docs/operations.md').matchAll(/`(weir_[a-z0-9_]+)` must stay 0/g)].map(([, name]) => name);
+  expect(zero.length).toBeGreaterThan(0);
+  expect(rules.flatMap(({ expr }) => used(expr))).toEqual(expect.arrayContaining(zero));
 });
 
 test('each role of docker-compose.yml has a page alert if no process has this role', () => {
