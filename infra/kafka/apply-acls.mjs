@@ -6,6 +6,10 @@ import kafkajs from 'kafkajs';
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, Kafka, logLevel, ResourcePatternTypes } = kafkajs;
 const env = process.env;
+if (!env.KAFKA_BROKERS) {
+  console.error('apply-acls: KAFKA_BROKERS is not set: set it, and the other settings KAFKA_*, as for Weir');
+  process.exit(2);
+}
 const acls = JSON.parse(readFileSync(new URL('./acls.json', import.meta.url), 'utf8'));
 const prefix = env.KAFKA_TOPIC_PREFIX ?? '';
 

@@ -5,7 +5,7 @@
 // `restore` needs a topic without records, and creates it if it is missing. Use --new-log if the other topics were lost too: the log then
 // gets a new ID. Each line is {"key": …, "value": …}; the file contains secrets of sites in plain text.
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import kafkajs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
@@ -50,6 +50,7 @@ const isRestore = command === 'restore' && options.every((option) => option === 
 if (!isRestore && (command !== 'dump' || options.length > 0)) {
   fail('use: registry-backup.mjs dump > FILE, or restore [--new-log] < FILE');
 }
+if (!env.KAFKA_BROKERS) fail('KAFKA_BROKERS is not set: set it, and the other settings KAFKA_*, as for Weir');
 const restored = isRestore ? await readRows(options.includes('--new-log')) : [];
 const admin = kafka.admin();
 await admin.connect();
@@ -76,8 +77,18 @@ async function dump() {
     });
   }
   const kept = [...rows].filter(([key]) => !LEFT_OUT.some((prefix) => key.startsWith(prefix)));
-  for (const [key, value] of kept) console.log(JSON.stringify({ key, value }));
+  print(kept.map(([key, value]) => `${JSON.stringify({ key, value })}\n`).join(''));
   console.error(`${kept.length} rows of ${topic}`);
+}
+
+/** Unlike console.log, this fails if not all of the text can be written, for example on a full disk. */
+function print(text) {
+  const bytes = Buffer.from(text);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(process.stdout.fd, bytes, at);
+  } catch (error) {
+    fail(`the dump is incomplete, because it cannot be written: ${error.message}`);
+  }
 }
 
 async function readTo(end, take) {
@@ -113,14 +124,25 @@ async function readRows(isNewLog) {
   let isEmpty = true;
   for await (const line of lines) {
     isEmpty = false;
-    const { key, value } = JSON.parse(line);
-    if (typeof key !== 'string' || typeof value !== 'string') fail(`not a row of a registry: ${line.slice(0, 100)}`);
+    const { key, value } = readRow(line);
+    if (typeof key !== 'string' || typeof value !== 'string') {
+      fail(`not a row of a registry, or a row that was cut off: ${line.slice(0, 100)}`);
+    }
     if (!isNewLog) rows.push({ key, value });
     else if (!key.startsWith(OF_LOG)) rows.push({ key, value: inNewLog(key, value) });
   }
   if (isEmpty)
     fail('the input has no rows: check that `dump` ended with exit code 0, and give its output as the standard input');
   return rows;
+}
+
+/** Returns an object without values if the line is not JSON. */
+function readRow(line) {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
+  }
 }
 
 /**

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Erasure, Expiry } from '@weir/ports/registry';
 import { eventually } from '@weir/testkit/eventually';
@@ -18,11 +20,12 @@ const SITE = { domain: 'shop.example', name: 'Shop', timezone: 'UTC', limits: {}
 // This suite runs the commands of docs/operations.md, Backups, "The registry".
 describeLive('kafka', (brokers) => {
   /** Runs infra/kafka/registry-backup.mjs with the topics of this prefix. */
-  async function run(prefix: string, args: readonly string[], input = '') {
+  async function run(prefix: string, args: readonly string[], input = '', output: 'pipe' | number = 'pipe') {
     const env = { PATH: process.env.PATH ?? '', KAFKA_BROKERS: brokers(), KAFKA_TOPIC_PREFIX: prefix };
-    const child = spawn(process.execPath, [PROGRAM, ...args], { env });
-    child.stdin.end(input);
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['pipe', output, 'pipe'] });
+    child.stdin?.end(input);
+    const read = (stream: Readable | null) => (stream === null ? '' : text(stream));
+    const [stdout, stderr, [code]] = await Promise.all([read(child.stdout), read(child.stderr), once(child, 'exit')]);
     return { stdout, stderr, code };
   }
   const newPrefix = (): string => `test-${randomUUID().slice(0, 8)}.`;
@@ -69,6 +72,9 @@ describeLive('kafka', (brokers) => {
     const dump = await run(prefix, ['dump']);
     expect(dump).toMatchObject({ code: 0 });
     expect(dump.stdout).not.toContain('removed');
+    // Linux answers each write to this device like a full disk.
+    const cut = await run(prefix, ['dump'], '', openSync('/dev/full', 'w'));
+    expect(cut).toMatchObject({ code: 2, stderr: expect.stringContaining('the dump is incomplete') });
     expect(await run(prefix, ['restore'], dump.stdout)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('has records'),
