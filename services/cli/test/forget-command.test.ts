@@ -9,6 +9,7 @@ const { weir, env, file } = useControl();
 test.each([
   ['lf', 'ada\nbob\n'],
   ['crlf', 'ada\r\n\r\nbob'],
+  ['white-space', 'ada\n \t\nbob\n  '],
   ['byte-order-mark', '\uFEFFada\r\nbob\r\n'],
 ])('a file of IDs (%s): every ID of the file is erased', async (site, text) => {
   await cli(['site', 'add', 'example.com', '--id', site], { env });
@@ -22,7 +23,7 @@ test.each([
   }
 });
 
-test('a file that cannot be read, or that is not UTF-8, is refused, and nothing is erased', async () => {
+test('a file that cannot be read, that is not UTF-8, or that has an ID with white space around it is refused, and nothing is erased', async () => {
   await cli(['site', 'add', 'example.com', '--id', 'refused'], { env });
   const forget = (path: string) => cli(['forget', '--site', 'refused', '--user-file', path], { env });
   const missing = join(weir.folder, 'missing.txt');
@@ -31,6 +32,14 @@ test('a file that cannot be read, or that is not UTF-8, is refused, and nothing 
   expect(await forget(utf16)).toMatchObject({
     exitCode: 2,
     err: `weir: ${utf16} is not UTF-8 text: save it as UTF-8\n`,
+  });
+  // The user is probably `bob`. Erasing `bob ` would succeed and erase nothing.
+  const padded = file('padded.txt', 'ada\nbob \n');
+  expect(await forget(padded)).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining(
+      `weir: line 2 of ${padded} begins or ends with white space: remove the white space, or`,
+    ),
   });
   expect(weir.registry.tombstones('refused')).toEqual([]);
 });

@@ -105,9 +105,14 @@ async function begin(io: CliIo, admin: AdminClient, options: ForgetOptions): Pro
 
 function linesOf(file: string | undefined): readonly string[] {
   if (file === undefined) return [];
-  return textOf(file)
-    .split(/\r?\n/)
-    .filter((line) => line !== '');
+  const lines = textOf(file).split(/\r?\n/);
+  // White space is part of an ID, so the ID of such a line is probably another one than that of the person. Nothing would be erased, without an error.
+  const padded = lines.findIndex((line) => line.trim() !== '' && line.trim() !== line);
+  if (padded >= 0) {
+    const advice = 'remove the white space, or, if it is part of the ID, name this ID with --user or --visitor';
+    throw new CliError(`line ${padded + 1} of ${file} begins or ends with white space: ${advice}`, EXIT.usage);
+  }
+  return lines.filter((line) => line.trim() !== '');
 }
 
 function textOf(file: string): string {
