@@ -65,6 +65,8 @@ describe('unlinking a visitor (decision 0013)', () => {
     [{ visitor_id: '' }, 400],
     [{ visitor_id: 'v'.repeat(65) }, 400],
     [{ visitor_id: 'v', user_id: 7 }, 400],
+    // Usually a variable that is not set. It must not unlink the present user of the visitor.
+    [{ visitor_id: 'v', user_id: '' }, 400],
     [{ visitor_id: 'unknown' }, 404],
   ])('%j is %i', async (body, status) => {
     const { site } = await weir.createSiteWithKey();

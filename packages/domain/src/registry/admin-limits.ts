@@ -153,7 +153,7 @@ export const UNLINK = {
   required: ['visitor_id'],
   properties: {
     visitor_id: { type: 'string', minLength: 1, maxLength: 64 },
-    user_id: { type: 'string', maxLength: 255 },
+    user_id: { type: 'string', minLength: 1, maxLength: 255 },
   },
 } as const;
 

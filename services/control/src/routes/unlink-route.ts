@@ -22,7 +22,7 @@ export async function unlinkVisitor(
   const { eventLog, clock, newEventId } = deps;
   if ('problem' in checked) return invalid(checked.problem);
   const { visitor_id: visitorId } = checked.value;
-  const userId = checked.value.user_id || (await userOf(deps, siteId, visitorId));
+  const userId = checked.value.user_id ?? (await userOf(deps, siteId, visitorId));
   if (userId === undefined) return notFound('a user of this visitor');
   const eventId = newEventId();
   // The record has the same partition key as the identify records of the user. So it is in the same partition, and undoes only the identify records
