@@ -29,6 +29,12 @@ function serverUrl(env: CliEnvironment): string {
     if (!/^https?:\/\//i.test(configured) || !URL.canParse(configured)) {
       throw new CliError(`WEIR_URL must be an http(s) URL, not "${hideCredentials(configured)}"`, EXIT.usage);
     }
+    const { username, password } = new URL(configured);
+    // The address is part of error messages, and `fetch` refuses such a URL.
+    if (username || password) {
+      const shown = hideCredentials(configured);
+      throw new CliError(`WEIR_URL must not contain a user name or a password: ${shown}`, EXIT.usage);
+    }
     return configured.replace(/\/+$/, '');
   }
   const url = baseUrl(env.HOST?.trim() || '127.0.0.1', env.PORT?.trim() || '8080');

@@ -63,3 +63,11 @@ test('a token that cannot be sent, for example the one of an example, is a wrong
     err: 'weir: the text in WEIR_ADMIN_TOKEN is no admin token, because a token has only visible ASCII characters: set WEIR_ADMIN_TOKEN to the token of this Weir\n',
   });
 });
+
+test('an address with a password is a wrong setting, and the message does not contain the password', async () => {
+  const WEIR_URL = 'https://ada:s3cret@weir.example';
+  expect(await cli(['site', 'list'], { env: { ...env, WEIR_URL } })).toMatchObject({
+    exitCode: 2,
+    err: 'weir: WEIR_URL must not contain a user name or a password: https://…@weir.example\n',
+  });
+});
