@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -84,6 +86,19 @@ test('an empty file adds no rows; empty standard input is an error', async () =>
   }
   const piped = await cli(['import', '-', '--site', site], { env, stdin: Readable.from([]) });
   expect(piped).toMatchObject({ exitCode: 1, out: '', err: expect.stringMatching(/^weir: standard input is empty/) });
+});
+
+test('a pipe that has a path, as the shell makes it for <(zcat access.log.gz), is read as a file', async () => {
+  const site = await newSite();
+  const pipe = join(weir.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [run] = await Promise.all([
+    cli(['import', pipe, '--site', site, '--json'], { env }),
+    writeFile(pipe, `${line('/a')}${line('/b')}`),
+  ]);
+  expect([run.err, run.json]).toMatchObject(['', { lines: 2, rows_appended: 2 }]);
+  const [empty] = await Promise.all([cli(['import', pipe, '--site', site], { env }), writeFile(pipe, '')]);
+  expect(empty).toMatchObject({ exitCode: 1, err: expect.stringMatching(/^weir: .*\/pipe is empty, nothing was/) });
 });
 
 test('an interrupted import continues where it stopped', async () => {

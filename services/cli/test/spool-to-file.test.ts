@@ -63,6 +63,7 @@ test.each([
 ])('the copy of a %s log is read as it was sent, twice, and holds nothing of it', async (_, bytes) => {
   const spool = await spoolToFile(
     Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]),
+    'standard input',
     new AbortController().signal,
   );
   try {
@@ -83,7 +84,7 @@ test.each([
 
 test('a copy that fails is an error that names the setting of its folder', async () => {
   const input = new Readable({ read: () => input.destroy(new Error('EIO: i/o error, read')) });
-  await expect(spoolToFile(input, new AbortController().signal)).rejects.toMatchObject({
+  await expect(spoolToFile(input, 'standard input', new AbortController().signal)).rejects.toMatchObject({
     name: 'CliError',
     message: expect.stringMatching(
       /^can't copy standard input to a temporary file in .*: EIO: i\/o error, read; .*set TMPDIR/,

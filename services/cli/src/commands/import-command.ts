@@ -1,3 +1,4 @@
+import { createReadStream, statSync } from 'node:fs';
 import { ASSET_EXTENSIONS } from '@weir/domain/access-log/access-log-skip';
 import { ACCESS_LOG_JSON_FIELDS } from '@weir/domain/access-log/json-line';
 import { type Command, Option } from 'commander';
@@ -63,16 +64,23 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
       const admin = client();
       // `interruption` is called before the pipe is read. Otherwise Ctrl-C would end the process and leave the temporary copy on the disk.
       const interrupted = io.interruption();
+      const name = file === '-' ? 'standard input' : file;
+      const pipe = file === '-' ? io.stdin : isPipe(file) ? createReadStream(file) : undefined;
       const log =
-        file === '-'
-          ? await showWaiting(io, 'reading standard input', spoolToFile(io.stdin, interrupted))
-          : await openLogFile(file);
+        pipe === undefined
+          ? await openLogFile(file)
+          : await showWaiting(io, `reading ${name}`, spoolToFile(pipe, name, interrupted));
       try {
         print(io, json, await importFile(io, admin, { log, siteId: site, format, interrupted }), humanSummary);
       } finally {
         await log.close();
       }
     });
+}
+
+/** A shell gives a command the path of a pipe for `<(zcat access.log.gz)`. A pipe can be read only once, and an import reads a file several times. */
+function isPipe(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
 function humanSummary(summary: ImportSummary): string {

@@ -15,11 +15,11 @@ const IV_BYTES = 16;
  * Copies a pipe to a temporary file. The copy is needed because the import reads a log twice: for the digest and for the lines. Access logs contain IP
  * addresses, so the copy is encrypted with a key that only this process has. The file has no name any more while it is used, so the operating system
  * removes it when `close` is called or the process ends. Rejects with `CliError` if the pipe fails or is empty, if the copy cannot be written, or if
- * `interrupted` aborts.
+ * `interrupted` aborts. `name`: what messages call the pipe.
  */
-export async function spoolToFile(input: Readable, interrupted: AbortSignal): Promise<LogFile> {
+export async function spoolToFile(input: Readable, name: string, interrupted: AbortSignal): Promise<LogFile> {
   const { path, handle } = await openNameless().catch((error: Error) => {
-    throw notCopied(error);
+    throw notCopied(name, error);
   });
   const key = randomBytes(KEY_BYTES);
   const iv = randomBytes(IV_BYTES);
@@ -30,13 +30,13 @@ export async function spoolToFile(input: Readable, interrupted: AbortSignal): Pr
     // Ctrl-C also ends the program that writes to the pipe, so the copy can be incomplete.
     interrupted.throwIfAborted();
     if ((await handle.stat()).size === 0) {
-      throw new CliError('standard input is empty, nothing was imported: check the program that writes to the pipe');
+      throw new CliError(`${name} is empty, nothing was imported: check the program that writes to the pipe`);
     }
     return { path, handle, decrypt: () => createDecipheriv(CIPHER, key, iv), close: () => handle.close() };
   } catch (error) {
     await handle.close();
     if (interrupted.aborted) throw new CliError('interrupted before anything was imported', EXIT.interrupted);
-    throw error instanceof CliError ? error : notCopied(error as Error);
+    throw error instanceof CliError ? error : notCopied(name, error as Error);
   }
 }
 
@@ -51,8 +51,8 @@ async function openNameless(): Promise<Pick<LogFile, 'path' | 'handle'>> {
   }
 }
 
-function notCopied({ message }: Error): CliError {
+function notCopied(name: string, { message }: Error): CliError {
   return new CliError(
-    `can't copy standard input to a temporary file in ${tmpdir()}: ${message}; if this folder is full or cannot be written, set TMPDIR to another folder`,
+    `can't copy ${name} to a temporary file in ${tmpdir()}: ${message}; if this folder is full or cannot be written, set TMPDIR to another folder`,
   );
 }
