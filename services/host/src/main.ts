@@ -5,6 +5,14 @@ import { rolesFromArguments, USAGE } from './roles.ts';
 import { startWeir } from './startup/start-weir.ts';
 
 const LISTEN_CALLS: readonly unknown[] = ['listen', 'getaddrinfo'];
+const NOT_THIS_MACHINE = '. Set HOST to an address or a host name of this machine';
+/** What to do after an error of a call of LISTEN_CALLS, by the code of the error. */
+const LISTEN_ADVICE: Readonly<Record<string, string>> = {
+  EACCES: '. The user of Weir may not use this port: set PORT',
+  EADDRINUSE: '. Another program uses this port: set PORT',
+  EADDRNOTAVAIL: NOT_THIS_MACHINE,
+  ENOTFOUND: NOT_THIS_MACHINE,
+};
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 /** After the drain timeout, the process has this much time to close batches and engines. */
@@ -12,9 +20,8 @@ const CLOSE_WITHIN_MS = 5_000;
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const expected = error instanceof ConfigError || isDependencyError(error) || isListenError(error);
-  const advice =
-    isListenError(error) && error.code === 'EADDRINUSE' ? '. Another program uses this port: set PORT' : '';
-  console.error(expected ? `weir: ${error.message}${advice}` : error);
+  const advice = isListenError(error) ? LISTEN_ADVICE[error.code ?? ''] : undefined;
+  console.error(expected ? `weir: ${error.message}${advice ?? ''}` : error);
   process.exit(error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED);
 });
 

@@ -141,6 +141,13 @@ describe('a start that fails', () => {
     );
   });
 
+  test('says that HOST is no address of this machine', async () => {
+    const env = { HOST: '192.0.2.1', PORT: '0', CLICKHOUSE_URL: await away(), WEIR_DATA_DIR: dataDir };
+    const run = await runProgram('main.js', [], env);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/^weir: .*EADDRNOTAVAIL.*\. Set HOST to an address or a host name of this machine$/m);
+  });
+
   test('prints that the embedded ClickHouse does not start', async () => {
     mkdirSync(join(dataDir, 'clickhouse'));
     writeFileSync(join(dataDir, 'clickhouse', 'data'), 'where a folder should be');
