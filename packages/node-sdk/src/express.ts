@@ -15,9 +15,11 @@ interface ExpressRequest {
 /** Express middleware: `app.use(weirMiddleware(weir))`, then `request.weir.track(…)`. */
 export function weirMiddleware(weir: Weir) {
   return (request: ExpressRequest, _response: unknown, next: () => void): void => {
+    // A request of HTTP/1.0 can lack this header, for example the health check of a proxy.
+    const host = request.get('host');
     request.weir = createVisit(weir, {
       cookie: request.headers.cookie,
-      url: `${request.protocol}://${request.get('host')}${request.originalUrl}`,
+      url: host ? `${request.protocol}://${host}${request.originalUrl}` : '',
       referrer: request.headers.referer,
       userAgent: request.get('user-agent'),
       ip: request.ip,

@@ -10,9 +10,9 @@ export interface Visit {
   readonly visitorId: string;
   /** The session ID in the snippet's cookie; empty in cookieless mode, without the cookie, or if the last hit was more than 30 minutes ago. */
   readonly sessionId: string;
-  track(name: string, fields?: EventFields): boolean;
+  track(name: string, fields?: EventFields | null): boolean;
   /** Queues an identity of the visitor. Returns false also if the request has no visitor ID. */
-  identify(userId: string, fields?: IdentityFields): boolean;
+  identify(userId: string, fields?: IdentityFields | null): boolean;
 }
 
 export interface VisitRequest {
@@ -47,7 +47,8 @@ export function createVisit(weir: Weir, request: VisitRequest): Visit {
   return {
     visitorId,
     sessionId,
-    track(name, fields = {}) {
+    track(name, given) {
+      const fields = given ?? {};
       const context = { ...defined(known), ...defined(fields.context ?? {}) };
       return weir.track(name, { visitorId, sessionId, ...defined(fields), context });
     },

@@ -81,7 +81,8 @@ export class Weir {
   }
 
   /** Queues an event. Returns false if it was not accepted; `onError` then receives the reason. */
-  track(name: string, fields: EventFields = {}): boolean {
+  track(name: string, given?: EventFields | null): boolean {
+    const fields = given ?? {};
     // A key from the caller is not used as the ID: several events can have the same key, and the queue file stores only one event for each ID.
     const id = crypto.randomUUID();
     // Weir treats an empty key as no key, so that a retry would store the event twice.
@@ -93,8 +94,8 @@ export class Weir {
    * Queues an identity. An event that is tracked later is sent after the identity, because Weir gives an event with only a user ID the visitor
    * of the user's last identity.
    */
-  identify(visitorId: string, userId: string, fields: IdentityFields = {}): boolean {
-    const { paymentCustomerId, ...rest } = fields;
+  identify(visitorId: string, userId: string, fields?: IdentityFields | null): boolean {
+    const { paymentCustomerId, ...rest } = fields ?? {};
     const body = { ...rest, payment_customer_id: paymentCustomerId, visitor_id: visitorId, user_id: userId };
     const call = this.#callOf(crypto.randomUUID(), 'identify', () => toJson(body));
     return call !== undefined && this.#outbox.add(call);
