@@ -218,7 +218,7 @@ test('stats --all, as text and as JSON', async () => {
   expect([all.exitCode, all.out]).toEqual([0, expect.stringMatching(/^site +name +visitors +change .*by day\n/)]);
   expect((await run('stats', '--all', '--json')).json.sites.length).toBeGreaterThan(0);
   const neither = await run('stats');
-  expect([neither.exitCode, neither.err]).toEqual([2, 'weir: name a site, or send --all\n']);
+  expect([neither.exitCode, neither.err]).toEqual([2, 'weir: name a site, or give --all\n']);
   expect((await run('stats', 'numbers', '--all')).exitCode).toBe(2);
 });
 

@@ -43,7 +43,7 @@ export function addStatsCommand(program: Command, { io, client }: CommandContext
     'weir stats shop --filter viewed_page:is:/pricing --filter done_event:is_not:signup',
     'weir stats --all --period 7d',
   ).action(async (siteId: string | undefined, options: StatsOptions) => {
-    if ((siteId === undefined) !== (options.all === true)) throw new CliError('name a site, or send --all', EXIT.usage);
+    if ((siteId === undefined) !== (options.all === true)) throw new CliError('name a site, or give --all', EXIT.usage);
     if (siteId === undefined) return print(io, options.json, await readOverview(client(), options), humanOverview);
     const path = `${sitePath(siteId, 'stats')}?${reportQuery(options, { interval: options.interval })}`;
     print(io, options.json, await client().call<StatsView>('GET', path), humanStats);
