@@ -1,5 +1,5 @@
 import { weirMiddleware } from '../src/express.ts';
-import { createVisit, type Visit } from '../src/visit.ts';
+import { createVisit } from '../src/visit.ts';
 import { Weir } from '../src/weir.ts';
 
 const COOKIE = `weir=1.2.${Date.now()}`;
@@ -43,12 +43,11 @@ test('fields that are null count as no fields: a profile that a database does no
 });
 
 test('Express: an event of a request without the header Host has no URL', async () => {
-  const request = {
+  const request: Parameters<ReturnType<typeof weirMiddleware>>[0] = {
     headers: {},
     protocol: 'http',
     originalUrl: '/buy',
     get: () => undefined,
-    weir: undefined as Visit | undefined,
   };
   const bodies = await bodiesOf((weir) => {
     weirMiddleware(weir)(request, undefined, () => undefined);
