@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { eventually } from '@weir/testkit/eventually';
 import { killGroup, PROJECT_ROOT } from '@weir/testkit/weir-process';
 
@@ -110,4 +111,28 @@ test('a build that fails is not counted as built, and does not stop the next pro
   write('finish', '');
   expect(await prepare().code).toBe(0);
   expect(builds()).toBe('built ');
+});
+
+test.each(['start', 'test'])('npm %s builds also if npm is configured to run no scripts before it', async (name) => {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
+  const own = Object.entries(scripts).filter(([key]) => key === name || key === `pre${name}`);
+  write('package.json', JSON.stringify({ type: 'module', scripts: Object.fromEntries(own) }));
+  // Instead of Weir and Jest, programs that print their arguments.
+  const program = 'console.log(process.argv.slice(2).join())';
+  write(
+    'scripts/build.mjs',
+    `import fs from 'node:fs'; fs.mkdirSync('dist'); fs.writeFileSync('dist/main.js', '${program}')`,
+  );
+  mkdirSync(join(checkout, 'node_modules/.bin'));
+  writeFileSync(join(checkout, 'node_modules/.bin/jest'), '#!/bin/sh\ncat dist/main.js > /dev/null && echo "$@"\n', {
+    mode: 0o755,
+  });
+  const npm = spawn('npm', ['--silent', 'run', name, '--', 'gateway'], {
+    cwd: checkout,
+    env: { ...process.env, npm_config_ignore_scripts: 'true' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  started.push(npm);
+  expect(await Promise.all([text(npm.stdout), once(npm, 'close')])).toEqual(['gateway\n', [0, null]]);
 });

@@ -195,7 +195,7 @@ export function startFlags(): readonly string[] {
     readonly scripts: { readonly start: string };
   };
   const words = scripts.start.split(' ');
-  return words.slice(words.indexOf('node') + 1, -1);
+  return words.slice(words.lastIndexOf('node') + 1, -1);
 }
 
 function spawnWeir(program: string, roles: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
