@@ -108,6 +108,7 @@ test.each([
   ['s3://bucket', undefined],
   ['s3://bucket/a/b', undefined],
   ['file://host/share', /must be file/],
+  ['file:archive', /must be file/],
   ['s3://B', /must be/],
   ['s3://b/c', /not "s3:\/\/b\/c" \(the name of a bucket has 3 to 63 chars/],
   ['s3://bc', /3 to 63 chars/],

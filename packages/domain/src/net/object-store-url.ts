@@ -7,7 +7,8 @@ const S3_RULES =
 /** Returns why `url` cannot name an object store; undefined if it can. */
 export function objectStoreUrlProblem(url: string): string | undefined {
   if (S3_URL.test(url)) return undefined;
-  const parsed = url.startsWith('file:') && URL.canParse(url) ? new URL(url) : undefined;
+  // `file:folder` would be the folder of this name in the root folder.
+  const parsed = url.startsWith('file:/') && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && parsed.host === '' && parsed.pathname.length > 1) return undefined;
   return `must be file:///folder or s3://bucket/prefix, not "${hideCredentials(url)}"${url.startsWith('s3:') ? S3_RULES : ''}`;
 }
