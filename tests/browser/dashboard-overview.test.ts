@@ -94,12 +94,13 @@ describeBrowser('the overview, on an imported access log and on live hits with m
     },
   );
 
-  test('the totals are copied as commands that ask for the comparison too', async () => {
+  test('the totals are copied as commands that ask for the comparison too, with the admin token of the commands of Weir', async () => {
     await open('period=7d&compare=previous_year');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const series = page.locator('.series');
     for (const [name, parameter] of [
       ['Copy as curl', 'compare=previous_year'],
+      ['Copy as curl', 'Bearer $WEIR_ADMIN_TOKEN"'],
       ['Copy as weir command', '--compare previous_year'],
     ] as const) {
       await series.getByRole('button', { name: /More/ }).click();

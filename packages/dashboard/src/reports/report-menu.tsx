@@ -53,7 +53,7 @@ export function ReportMenu({ report }: { readonly report: Report }) {
         <MenuItem
           onSelect={() =>
             void copy(
-              `curl -H "Authorization: Bearer $WEIR_TOKEN" '${location.origin}${adminUrl(report.id, { path, query: asked as never }).replaceAll("'", '%27')}'`,
+              `curl -H "Authorization: Bearer $WEIR_ADMIN_TOKEN" '${location.origin}${adminUrl(report.id, { path, query: asked as never }).replaceAll("'", '%27')}'`,
             )
           }
         >
