@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { eventually } from '@weir/testkit/eventually';
 import type { Page } from 'playwright-core';
-import { openDashboard, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const run = promisify(execFile);
@@ -49,6 +49,7 @@ describeBrowser('API keys in the dashboard', () => {
 
     await page.getByRole('button', { name: 'Done' }).press('Enter');
     expect(await page.content()).not.toContain(key);
+    expect(await page.evaluate('document.activeElement.id')).toBe('api-keys');
     const row = page.locator('[data-testid=keys] tbody tr');
     expect(await row.locator('th, td').allTextContents()).toEqual([
       MARKUP,
@@ -93,12 +94,30 @@ describeBrowser('API keys in the dashboard', () => {
     await page.getByRole('button', { name: 'Copy key' }).click();
     await page.getByText('Copied.').waitFor({ state: 'attached' });
     const legacy = await create('legacy identify key');
-    expect(await page.getByText('Copied.').count()).toBe(0);
+    expect(await newKey(page).first().getByText('Copied.').count()).toBe(0);
+    // The first key is still there: Weir could not show it again.
+    expect(await newKey(page).last().locator('pre').first().textContent()).toBe(events);
     expect(await client.events(legacy, { name: 'signup' })).toMatchObject({ status: 403 });
     const command = await newKey(page).locator('pre').nth(1).textContent();
     const { stdout } = await run('sh', ['-c', `${command} --silent`]);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'success', data: { message: 'User identified' } });
     await page.locator('[data-testid=keys] tbody tr', { hasText: 'legacy identify' }).waitFor();
+  });
+
+  test('a new key and a new viewer are shown at once, although their lists are not loaded again yet', async () => {
+    const { page, errors } = await openKeys('Slow lists');
+    const lists = await holdRequests(page, /\/(keys|viewers)$/);
+    await page.reload();
+    await section(page).getByLabel('Name').fill('backend');
+    await section(page).getByLabel('Name').press('Enter');
+    await newKey(page).waitFor();
+    await page.getByLabel('Name of the viewer').fill('Ann');
+    await page.getByLabel('Name of the viewer').press('Enter');
+    await page.locator('[data-testid=new-viewer]').waitFor();
+    expect(lists.count()).toBeGreaterThan(0);
+    await lists.release();
+    await page.locator('[data-testid=keys] tbody tr').waitFor();
+    expect(errors).toEqual([]);
   });
 
   test('the command of a key and the snippet contain the address of WEIR_PUBLIC_URL, and no text asks to replace it', async () => {
@@ -159,6 +178,7 @@ describeBrowser('API keys in the dashboard', () => {
     expect(await secret.textContent()).toBe(created);
     await identity.getByRole('button', { name: 'Done' }).click();
     await secret.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.id')).toBe('identity');
     expect(errors).toEqual([]);
   });
 });

@@ -134,18 +134,20 @@ async function requestAgain(client: QueryClient, id: OperationId): Promise<void>
 /**
  * A call that changes something. After the call, the page requests the answers of the operations in `invalidates` again. `same`: an operation that
  * has the same path as the call and gives an equal answer. The answer of the call replaces its cached answer at once. So the page shows the change
- * even if the request for a new answer fails.
+ * even if the request for a new answer fails. `onAnswer` is called with the answer of the call at once, before the other answers are requested again.
  */
 export function useChange<Id extends OperationId>(
   id: Id,
   invalidates: readonly OperationId[] = [],
   same?: OperationId,
+  onAnswer?: (data: Answer<Id>) => void,
 ) {
   const client = useQueryClient();
   return useMutation<Answer<Id>, Error, CallInput<Id>>({
     mutationFn: (input) => callAdmin(id, input),
     onSuccess: (data, { path = {} }) => {
       if (same !== undefined) client.setQueryData(adminKey(same, { path }), data);
+      onAnswer?.(data);
     },
     // The answers are requested again also after a failure, because a call without an answer may have changed something.
     onSettled: () => Promise.all(invalidates.map((one) => requestAgain(client, one))),

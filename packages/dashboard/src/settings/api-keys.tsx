@@ -12,16 +12,16 @@ type Key = Answer<'listKeys'>[number];
 const SCOPE_CHOICES = ['events:write identify:write', 'events:write', 'identify:write', 'legacy'] as const;
 type ScopeChoice = (typeof SCOPE_CHOICES)[number];
 
-/** Creates, lists and revokes the API keys of a site. A new key stays on the page until "Done", because the server cannot show it again. */
+/** Creates, lists and revokes the API keys of a site. Each new key stays on the page until "Done", because the server cannot show it again. */
 export function ApiKeys({ siteId }: { readonly siteId: string }) {
   const { t, time } = useTexts();
   const path = { site_id: siteId };
   const keys = useAdmin('listKeys', { path });
-  const create = useChange('createKey', ['listKeys']);
   const revoke = useChange('revokeKey', ['listKeys']);
   const [name, setName] = useState('');
   const [choice, setChoice] = useState<ScopeChoice>('events:write identify:write');
-  const [made, setMade] = useState<Answer<'createKey'>>();
+  const [made, setMade] = useState<readonly Answer<'createKey'>[]>([]);
+  const create = useChange('createKey', ['listKeys'], undefined, (key) => setMade((keys) => [key, ...keys]));
   const [asked, setAsked] = useState<Key>();
   const [note, setNote] = useState('');
   const heading = useRef<HTMLHeadingElement>(null);
@@ -36,22 +36,15 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
     const scopes = choice.split(' ') as Key['scopes'];
     const body =
       choice === 'legacy' ? { name: name.trim(), legacy_identify: true as const } : { name: name.trim(), scopes };
-    create.mutate(
-      { path, body },
-      {
-        onSuccess: (key) => {
-          setMade(key);
-          // Keeps what the reader has typed while the list was loaded again.
-          setName((now) => (now === name ? '' : now));
-        },
-      },
-    );
+    // Keeps what the reader has typed while the list was loaded again.
+    create.mutate({ path, body }, { onSuccess: () => setName((now) => (now === name ? '' : now)) });
   };
+  const hide = (key: Pick<Key, 'key_id'>) => setMade((keys) => keys.filter((one) => one.key_id !== key.key_id));
   const remove = (key: Key) => {
     create.reset();
     setNote('');
     const onSuccess = () => {
-      if (made?.key_id === key.key_id) setMade(undefined);
+      hide(key);
       setNote(t('keys.revoked', { name: key.name }));
     };
     revoke.mutate({ path: { ...path, key_id: key.key_id } }, { onSuccess });
@@ -93,7 +86,9 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
       <p role="status" className="note">
         {note}
       </p>
-      {made && <NewKey made={made} onDone={() => setMade(undefined)} />}
+      {made.map((key) => (
+        <NewKey key={key.key_id} made={key} onDone={() => hide(key)} />
+      ))}
       <QueryAnswer query={keys} lines={3}>
         {(list) => (
           <DataTable

@@ -3,6 +3,7 @@ import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
+import { DoneButton } from '../ui/done-button.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 
 const EXAMPLE = [
@@ -86,9 +87,7 @@ export function IdentityCard({ siteId }: { readonly siteId: string }) {
           <p>{t('identity.copyNow')}</p>
           <CodeBlock code={create.data.secret} label={t('identity.secret')} />
           <CodeBlock code={EXAMPLE} label={t('identity.example')} />
-          <button type="button" className="button" onClick={() => create.reset()}>
-            {t('done')}
-          </button>
+          <DoneButton onDone={() => create.reset()} />
         </div>
       )}
       {asked !== undefined && (

@@ -3,6 +3,7 @@ import type { Answer } from '../api/call-admin.ts';
 import { useSession } from '../app/session.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
+import { DoneButton } from '../ui/done-button.tsx';
 
 const EXAMPLES = {
   'events:write': ['/api/v1/events', { name: 'signup', user_id: 'u_2', value: 49, idempotency_key: 'signup-u_2' }],
@@ -14,8 +15,7 @@ export function NewKey({ made, onDone }: { readonly made: Answer<'createKey'>; r
   const { t } = useTexts();
   const gatewayUrl = useSession().data?.gateway_url;
   const heading = useRef<HTMLHeadingElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the heading gets the focus for each new key
-  useEffect(() => heading.current?.focus(), [made.key_id]);
+  useEffect(() => heading.current?.focus(), []);
   const [path, body] = EXAMPLES[made.scopes[0] ?? 'identify:write'];
   const command = [
     `curl -X POST '${gatewayUrl ?? location.origin}${path}' \\`,
@@ -34,9 +34,7 @@ export function NewKey({ made, onDone }: { readonly made: Answer<'createKey'>; r
         {t('keys.try')} {!gatewayUrl && t('gateway.otherAddress')}
       </p>
       <CodeBlock code={command} label={t('keys.command')} copyLabel={t('keys.copyCommand')} />
-      <button type="button" className="button" onClick={onDone}>
-        {t('done')}
-      </button>
+      <DoneButton onDone={onDone} />
     </div>
   );
 }

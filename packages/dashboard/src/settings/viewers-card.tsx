@@ -5,19 +5,23 @@ import { useTexts } from '../i18n/text-context.tsx';
 import { CodeBlock } from '../ui/copy-text.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
+import { DoneButton } from '../ui/done-button.tsx';
 import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 
-/** Creates and removes read-only tokens for the reports of a site. A new token is shown until "Done". */
+/** Creates and removes read-only tokens for the reports of a site. Each new token is shown until "Done". */
 export function ViewersCard({ siteId }: { readonly siteId: string }) {
   const { t, time } = useTexts();
   const path = { site_id: siteId };
   const viewers = useAdmin('listViewers', { path });
-  const create = useChange('createViewer', ['listViewers']);
   const remove = useChange('removeViewer', ['listViewers']);
   const [name, setName] = useState('');
-  const [made, setMade] = useState<Answer<'createViewer'>>();
+  const [made, setMade] = useState<readonly Answer<'createViewer'>[]>([]);
+  const create = useChange('createViewer', ['listViewers'], undefined, (viewer) =>
+    setMade((viewers) => [viewer, ...viewers]),
+  );
   const [asked, setAsked] = useState<Answer<'listViewers'>[number]>();
+  const hide = (id: string) => setMade((viewers) => viewers.filter((one) => one.viewer_id !== id));
   const error = create.error ?? remove.error;
   return (
     <section className="card section" aria-labelledby="viewers">
@@ -27,10 +31,7 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
         className="inline-form"
         onSubmit={() => {
           remove.reset();
-          const onSuccess = (viewer: Answer<'createViewer'>): void => {
-            setMade(viewer);
-            setName((now) => (now === name ? '' : now));
-          };
+          const onSuccess = () => setName((now) => (now === name ? '' : now));
           create.mutate({ path, body: { name: name.trim() } }, { onSuccess });
         }}
       >
@@ -43,16 +44,14 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
         </button>
       </Form>
       {error && <Problem error={error} />}
-      {made && (
-        <div className="new-key" data-testid="new-viewer">
-          <h3>{t('viewers.new', { name: made.name })}</h3>
+      {made.map((viewer) => (
+        <div key={viewer.viewer_id} className="new-key" data-testid="new-viewer">
+          <h3>{t('viewers.new', { name: viewer.name })}</h3>
           <p>{t('viewers.copyNow')}</p>
-          <CodeBlock code={made.token} label={t('viewers.token')} />
-          <button type="button" className="button" onClick={() => setMade(undefined)}>
-            {t('done')}
-          </button>
+          <CodeBlock code={viewer.token} label={t('viewers.token')} />
+          <DoneButton onDone={() => hide(viewer.viewer_id)} />
         </div>
-      )}
+      ))}
       <QueryAnswer query={viewers} lines={2}>
         {(list) => (
           <DataTable
@@ -91,7 +90,7 @@ export function ViewersCard({ siteId }: { readonly siteId: string }) {
           action={t('remove')}
           onConfirm={() => {
             create.reset();
-            if (made?.viewer_id === asked.viewer_id) setMade(undefined);
+            hide(asked.viewer_id);
             remove.mutate({ path: { ...path, viewer_id: asked.viewer_id } });
           }}
           onClose={() => setAsked(undefined)}

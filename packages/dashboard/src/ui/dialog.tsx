@@ -62,7 +62,7 @@ function menuButton(): HTMLElement | null {
  * The heading of the section that contains the control. It can get the focus when the control is removed. Otherwise, a reader with a keyboard would
  * have to begin at the top of the page again.
  */
-function headingOf(control: Element | null): HTMLElement | null {
+export function headingOf(control: Element | null): HTMLElement | null {
   const heading = control?.closest('section:has(h2)')?.querySelector('h2') ?? null;
   heading?.setAttribute('tabindex', '-1');
   return heading;
