@@ -15,3 +15,10 @@ test.each(['-1', '-12.50', '-9223372036854775808', '0.1'])('the exact text of a 
 test('numbers, also negative ones, stay numbers; quotes, commas and line breaks are quoted', () => {
   expect(csvOf([[-1.5, null, 'a "b", c', 'x\ny']])).toBe('-1.5,,"a ""b"", c","x\ny"\r\n');
 });
+
+test.each(['/a;=1+1', '/a\t=1+1'])(
+  'a text stays one cell in a spreadsheet that splits lines at another character: %j',
+  (text) => {
+    expect(csvOf([[text, 5]])).toBe(`"${text}",5\r\n`);
+  },
+);
