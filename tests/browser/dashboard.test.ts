@@ -124,7 +124,7 @@ describeBrowser('the dashboard', () => {
     for await (const chunk of stream) chunks.push(chunk as Buffer);
     const lines = Buffer.concat(chunks).toString().trimEnd().split('\r\n');
     expect(lines).toHaveLength(count + 1);
-    expect(lines[0]).toBe('page,visitors,visits,pageviews,events,views_per_visit,bounce_rate,visit_duration');
+    expect(lines[0]).toBe('\ufeffpage,visitors,visits,pageviews,events,views_per_visit,bounce_rate,visit_duration');
     expect(errors).toEqual([]);
   });
 

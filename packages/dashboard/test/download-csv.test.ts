@@ -34,4 +34,8 @@ test.each([
   const saved = useList(pages);
   expect(await downloadCsv(REPORT, 's')).toEqual({ hasMore });
   expect((await saved[0]?.text())?.trimEnd().split('\r\n')).toHaveLength(lines + 1);
+  // The byte-order mark: without it, Excel does not read the file as UTF-8.
+  expect(new Uint8Array((await saved[0]?.arrayBuffer()) ?? new ArrayBuffer(0)).slice(0, 3)).toEqual(
+    new Uint8Array([0xef, 0xbb, 0xbf]),
+  );
 });

@@ -38,7 +38,10 @@ export async function downloadCsv(report: Report, siteId: string): Promise<{ rea
   return { hasMore };
 }
 
+/** Excel reads a CSV file as UTF-8 only if it begins with this byte-order mark. */
+const BYTE_ORDER_MARK = '\ufeff';
+
 /** Saves a file. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
 export function saveCsv(name: string, heads: readonly string[], lines: readonly (readonly Cell[])[]): void {
-  saveFile(name, new Blob([csvOf([heads, ...lines])], { type: 'text/csv' }));
+  saveFile(name, new Blob([BYTE_ORDER_MARK, csvOf([heads, ...lines])], { type: 'text/csv' }));
 }
