@@ -207,4 +207,23 @@ describeBrowser('the filters of the dashboard', () => {
     );
     expect(errors).toEqual([]);
   });
+
+  test('a long path in a filter or in the journeys does not make the page wider', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Long' });
+    const { page, errors } = await openDashboard(browser, '', { viewport: { width: 360, height: 740 } });
+    const path = `/${'long'.repeat(100)}`;
+    for (const [address, shown] of [
+      [`overview?filter=page:is:${path}`, '.chip-text'],
+      [`journeys?page=${path}`, '.panel-head p'],
+      [`../${path.slice(1)}`, '.empty-title'],
+    ] as const) {
+      await page.goto(`${browser.weir.url}/dashboard/sites/${site}/${address}`);
+      const text = page.locator(shown, { hasText: path.slice(1) });
+      await text.waitFor();
+      // A filter that is cut off has its whole value as its tooltip.
+      if (shown === '.chip-text') expect(await text.getAttribute('title')).toBe(path);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    }
+    expect(errors).toEqual([]);
+  });
 });

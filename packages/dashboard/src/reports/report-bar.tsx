@@ -99,7 +99,7 @@ export function ReportBar({
         <ul className="chips" aria-label={t('filters')}>
           {state.filters.map((filter, index) => (
             <li key={formatFilter(filter)} className="chip">
-              <span className="chip-text">
+              <span className="chip-text" title={filterValuesText(texts, filter)}>
                 {conditionText(texts, filter)} <b>{filterValuesText(texts, filter)}</b>
               </span>
               <button
