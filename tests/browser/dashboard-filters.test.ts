@@ -208,6 +208,20 @@ describeBrowser('the filters of the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a link to another page of the site keeps the period and the filters', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Kept' });
+    const { page, errors } = await openDashboard(
+      browser,
+      `/sites/${site}/overview?period=7d&filter=page:is:/a&metric=visits`,
+    );
+    await page.getByRole('link', { name: 'Goals' }).click();
+    await page.getByRole('heading', { name: 'Goals', level: 1 }).waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Last 7 days' }).waitFor();
+    await page.locator('.chip', { hasText: '/a' }).waitFor();
+    expect(await page.evaluate('location.search')).toBe('?period=7d&filter=page%3Ais%3A%2Fa');
+    expect(errors).toEqual([]);
+  });
+
   test('a long path in a filter or in the journeys does not make the page wider', async () => {
     const site = await browser.weir.client.createSite({ name: 'Long' });
     const { page, errors } = await openDashboard(browser, '', { viewport: { width: 360, height: 740 } });

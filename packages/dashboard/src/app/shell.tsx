@@ -12,16 +12,20 @@ import { type Session, useSession, useSignOut } from './session.ts';
 import { SiteMenu } from './site-menu.tsx';
 import { SITE_NAVIGATION } from './site-navigation.ts';
 
+/** The parameters that the report pages of a site share. Links between these pages keep them. */
+const SHARED = ['period', 'from', 'to', 'timezone', 'compare', 'bots', 'filter'];
+
 /** The frame of all pages: navigation on the left, or behind a button on narrow screens. */
 export function Shell({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
   const { t } = useTexts();
-  const { parts } = useLocation();
+  const { parts, query } = useLocation();
   const [isOpen, setOpen] = useState(false);
   const [first, siteId, page = 'overview'] = parts;
   const place = parts.join('/');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(() => setOpen(false), [place]);
   const ofSite = first === 'sites' ? siteId : session.role === 'viewer' ? session.sites?.[0] : undefined;
+  const kept = new URLSearchParams([...query].filter(([name]) => SHARED.includes(name))).toString();
   return (
     <div className="shell">
       {/* A button, because a link would replace the fragment of the address, which can contain the ID of a person. */}
@@ -54,7 +58,7 @@ export function Shell({ session, children }: { readonly session: Session; readon
               <Item
                 key={item.page}
                 icon={item.icon}
-                href={pathTo('sites', ofSite, item.page)}
+                href={pathTo('sites', ofSite, item.page) + (kept && `?${kept}`)}
                 isCurrent={first === 'sites' ? page === item.page : item.page === 'overview'}
                 text={t(item.label)}
               />

@@ -49,7 +49,7 @@ export function ReportBar({
     ...PERIODS.map((period) => [PERIOD_KEYS[period], () => selectPeriod(period)] as const),
     ['X', () => canCompare && changeReport({ compare: state.compare ? 'none' : undefined })],
     ['F', () => setFiltering(true)],
-    ['R', () => navigate(pathTo('sites', site.site_id, 'realtime'))],
+    ['R', () => navigate(pathTo('sites', site.site_id, 'realtime') + location.search)],
     ['?', () => setHelp(true)],
     ['Escape', () => state.filters.length > 0 && setFilters([])],
   ]);
