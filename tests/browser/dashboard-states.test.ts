@@ -79,6 +79,7 @@ describeBrowser('the dashboard, used in ways that go wrong', () => {
     await other.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await other.getByLabel('Admin or viewer token').waitFor();
     await page.keyboard.press('d');
+    await page.locator('#token:focus').waitFor();
     await page.getByLabel('Admin or viewer token').fill(browser.weir.client.adminToken);
     await page.getByLabel('Admin or viewer token').press('Enter');
     await page.locator('.chip', { hasText: '/pricing' }).waitFor();

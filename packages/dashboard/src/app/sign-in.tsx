@@ -7,6 +7,8 @@ import { useProblemText } from '../ui/states.tsx';
 import { Logo } from './logo.tsx';
 import { usePageTitle } from './page-title.ts';
 
+const focus = (input: HTMLInputElement | null) => input?.focus();
+
 /** Exchanges the admin token, or the token of a viewer, for a session cookie. The token itself is not kept. */
 export function SignIn() {
   const { t } = useTexts();
@@ -42,6 +44,8 @@ export function SignIn() {
         <label htmlFor="token">{t('signIn.token')}</label>
         <input
           id="token"
+          // Also if a session has ended: the control that had the focus is gone.
+          ref={focus}
           type="password"
           autoComplete="current-password"
           spellCheck={false}

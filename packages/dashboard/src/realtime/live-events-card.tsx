@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { adminUrl } from '../api/call-admin.ts';
+import { useSite } from '../app/site-context.tsx';
 import { outcomeText } from '../i18n/outcome-text.ts';
 import { type Texts, useTexts } from '../i18n/text-context.tsx';
 import { Form } from '../ui/form.tsx';
@@ -26,6 +27,7 @@ interface LiveRecord {
 export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; readonly isAdmin: boolean }) {
   const texts = useTexts();
   const { t, time } = texts;
+  const { timezone } = useSite();
   const [records, setRecords] = useState<readonly LiveRecord[]>([]);
   const [isPaused, setPaused] = useState(false);
   const [isBroken, setBroken] = useState(false);
@@ -111,7 +113,7 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
           <li key={one.nth}>
             <details>
               <summary>
-                <span className="muted">{one.appended_at && time(one.appended_at, undefined, 'full')}</span>{' '}
+                <span className="muted">{one.appended_at && time(one.appended_at, timezone, 'full')}</span>{' '}
                 {titleOf(texts, one)}
               </summary>
               <dl className="fields">

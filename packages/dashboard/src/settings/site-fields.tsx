@@ -8,6 +8,9 @@ import { Form } from '../ui/form.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { changesOf, formOf, KEPT, LIMITS, removesRows, type SiteForm } from './site-form.ts';
 
+/** The reports whose days depend on the time zone of the site. */
+const ZONED = ['stats', 'breakdown', 'properties', 'conversions', 'funnel', 'cohorts', 'journeys'] as const;
+
 /** Name, domain, time zone, retention, rate limits and kept URL parameters of a site. */
 export function SiteFields({ siteId }: { readonly siteId: string }) {
   const { t } = useTexts();
@@ -24,7 +27,7 @@ export function SiteFields({ siteId }: { readonly siteId: string }) {
 
 function Fields({ site }: { readonly site: Answer<'readSite'> }) {
   const { t } = useTexts();
-  const change = useChange('changeSite', ['readSite', 'listSites', 'overview', 'stats', 'breakdown'], 'readSite');
+  const change = useChange('changeSite', ['readSite', 'listSites', 'overview', ...ZONED], 'readSite');
   // Contains only the fields that the reader has edited. The other fields show the newest answer.
   const [edits, setEdits] = useState<Partial<SiteForm>>({});
   const [isAsked, setAsked] = useState(false);
