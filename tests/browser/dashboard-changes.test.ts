@@ -1,5 +1,5 @@
 import { eventually } from '@weir/testkit/eventually';
-import type { Locator, Page, Route } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
 import { openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
@@ -181,5 +181,23 @@ describeBrowser('the dashboard after a change', () => {
     await added;
     deliver();
     await page.locator('[data-testid=goals] tbody tr', { hasText: 'signup' }).waitFor({ timeout: LIST_WITHIN_MS });
+  });
+
+  test('a hidden tab closes its stream of live events when another tab opens one, until it is shown again', async () => {
+    const { page, site } = await openPage('realtime');
+    const isLive = (request: Request) => request.url().includes('/live');
+    const setHidden = (hidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+    await Promise.all([page.waitForResponse((answer) => isLive(answer.request())), page.reload()]);
+    await setHidden(true);
+    const closed = page.waitForEvent('requestfailed', isLive);
+    const other = await page.context().newPage();
+    await other.goto(`${browser.weir.url}/dashboard/sites/${site}/realtime`);
+    await closed;
+    const opened = page.waitForRequest(isLive);
+    await setHidden(false);
+    await opened;
   });
 });

@@ -42,6 +42,8 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
     let source: EventSource;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const connect = () => {
+      clearTimeout(timer);
+      others.postMessage('connected');
       source = new EventSource(url);
       source.addEventListener('open', () => setBroken(false));
       source.addEventListener('error', () => {
@@ -54,9 +56,20 @@ export function LiveEvents({ siteId, isAdmin }: { readonly siteId: string; reado
         setRecords((earlier) => [{ ...record, nth: (earlier[0]?.nth ?? 0) + 1 }, ...earlier].slice(0, SHOWN_MAX));
       });
     };
+    // A browser has six connections to a host. So a hidden tab closes its stream when another tab opens one, until it is shown again.
+    const others = new BroadcastChannel('weir-live');
+    others.addEventListener('message', () => {
+      if (document.hidden) source.close();
+    });
+    const show = () => {
+      if (!document.hidden && source.readyState === EventSource.CLOSED) connect();
+    };
+    document.addEventListener('visibilitychange', show);
     connect();
     return () => {
       clearTimeout(timer);
+      document.removeEventListener('visibilitychange', show);
+      others.close();
       source.close();
     };
   }, [siteId, isPaused, outcome, contains]);
