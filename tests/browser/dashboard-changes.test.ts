@@ -1,6 +1,6 @@
 import { eventually } from '@weir/testkit/eventually';
 import type { Locator, Page, Request, Route } from 'playwright-core';
-import { openDashboard, violationsOf } from './dashboard-page.ts';
+import { holdRequests, openDashboard, violationsOf } from './dashboard-page.ts';
 import { describeBrowser, useBrowser } from './use-browser.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0';
@@ -199,5 +199,35 @@ describeBrowser('the dashboard after a change', () => {
     const opened = page.waitForRequest(isLive);
     await setHidden(false);
     await opened;
+  });
+
+  test('a site that is added after its dialog was closed appears in the list of sites', async () => {
+    const { page } = await openDashboard(browser);
+    let go = (): void => undefined;
+    const closed = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let isSent = false;
+    await page.route(/\/api\/admin\/sites$/, async (route) => {
+      if (route.request().method() === 'POST') {
+        isSent = true;
+        await closed;
+      }
+      await route.continue();
+    });
+    // After a slow answer, the page does not repeat the request by itself within `LIST_WITHIN_MS`.
+    const overview = await holdRequests(page, /\/api\/admin\/stats\?/);
+    await page.reload();
+    await page.getByText('This takes longer than a second.').waitFor();
+    await overview.release();
+    await page.locator('.site-card').first().waitFor();
+    await page.getByRole('button', { name: 'Add site' }).click();
+    await page.getByRole('dialog').getByLabel('Domain').fill('late.example.com');
+    await page.keyboard.press('Enter');
+    await eventually('the request', () => isSent);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    go();
+    await page.locator('.site-card', { hasText: 'late.example.com' }).waitFor({ timeout: LIST_WITHIN_MS });
   });
 });

@@ -12,8 +12,10 @@ import { ZoneSelect } from './zone-select.tsx';
 /** Adds a site, and opens its overview, which shows how to install the snippet. */
 export function NewSiteDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTexts();
-  const create = useChange('createSite', ['listSites']);
   const client = useQueryClient();
+  // `useChange` would wait until this report over all sites is loaded again. Only the page of all sites needs it, if the dialog was closed meanwhile.
+  const loadOverview = (): void => void client.invalidateQueries({ queryKey: ['overview'] });
+  const create = useChange('createSite', ['listSites'], undefined, loadOverview);
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [domain, setDomain] = useState('');
   const [name, setName] = useState('');
@@ -21,8 +23,6 @@ export function NewSiteDialog({ onClose }: { readonly onClose: () => void }) {
   const submit = () => {
     const body = { name: name.trim() || domain.trim(), domain: domain.trim(), timezone };
     const onSuccess = (site: Answer<'createSite'>): void => {
-      // `useChange` would wait until this report over all sites is loaded again. Only the page of all sites needs the report.
-      void client.invalidateQueries({ queryKey: ['overview'], refetchType: 'none' });
       onClose();
       navigate(pathTo('sites', site.site_id, 'overview'));
     };
