@@ -133,6 +133,34 @@ describeBrowser('people in the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('the receipt of an erasure is shown also if the dialog was closed before Weir had answered', async () => {
+    const site = await siteWithPeople();
+    const { page, errors } = await openDashboard(browser);
+    let go = (): void => undefined;
+    const closed = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let isSent = false;
+    await page.route(/\/erasures$/, async (route) => {
+      if (route.request().postDataJSON().dry_run !== true) {
+        isSent = true;
+        await closed;
+      }
+      await route.continue();
+    });
+    await page.goto(`${browser.weir.url}/dashboard/sites/${site}/people#user=u_bob`);
+    await page.getByRole('button', { name: 'Forget' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Forget u_bob?' });
+    await dialog.getByLabel('Type u_bob to confirm').fill('u_bob');
+    await dialog.getByRole('button', { name: 'Forget' }).click();
+    await eventually('the request', () => isSent);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    go();
+    await page.waitForSelector('#receipt');
+    expect(errors).toEqual([]);
+  });
+
   test('a visitor that an identify links again can be unlinked again', async () => {
     const { client } = browser.weir;
     const site = await siteWithPeople();

@@ -21,13 +21,12 @@ export function ForgetDialog({ person, onBegun, onClose }: Props) {
   const id = idOf(person);
   const named = 'user_id' in person ? { users: [id] } : { visitors: [id] };
   const plan = useAdmin('createErasure', { path, body: { ...named, dry_run: true } });
-  const erase = useChange('createErasure', ['searchPeople']);
+  // The page shows the receipt also if the dialog was closed meanwhile, because that does not stop the erasure.
+  const erase = useChange('createErasure', ['searchPeople'], undefined, ({ erasure_id }) => onBegun(erasure_id));
   const [typed, setTyped] = useState('');
   return (
     <Dialog wide title={t('forget.title', { id })} onClose={onClose}>
-      <Form
-        onSubmit={() => erase.mutate({ path, body: named }, { onSuccess: ({ erasure_id }) => onBegun(erasure_id) })}
-      >
+      <Form onSubmit={() => erase.mutate({ path, body: named })}>
         <h3>{t('forget.removed')}</h3>
         <ul className="plain-text">
           {(['events', 'profile', 'payments', 'state', 'archive'] as const).map((what) => (
