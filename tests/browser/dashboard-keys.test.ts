@@ -120,6 +120,18 @@ describeBrowser('API keys in the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('without a secure context, a button that copies keeps the focus', async () => {
+    const { page } = await openKeys('Plain HTTP');
+    await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    await page.reload();
+    await section(page).getByLabel('Name').fill('backend');
+    await section(page).getByLabel('Name').press('Enter');
+    const copy = page.getByRole('button', { name: 'Copy key' });
+    await copy.press('Enter');
+    await page.getByText('Copied.').waitFor({ state: 'attached' });
+    expect(await copy.evaluate((element) => element.matches(':focus'))).toBe(true);
+  });
+
   test('the command of a key and the snippet contain the address of WEIR_PUBLIC_URL, and no text asks to replace it', async () => {
     const { client, url } = browser.weir;
     const gatewayUrl = publicUrl(new URL(url).port);

@@ -11,6 +11,7 @@ export async function copyText(text: string): Promise<boolean> {
       () => false,
     );
   }
+  const focused = document.activeElement as HTMLElement | null;
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'off-screen';
@@ -18,6 +19,7 @@ export async function copyText(text: string): Promise<boolean> {
   area.select();
   const copied = document.execCommand('copy');
   area.remove();
+  focused?.focus();
   return copied;
 }
 
