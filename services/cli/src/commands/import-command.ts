@@ -62,7 +62,7 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
     .addHelpText('after', NOTES)
     .action(async (file: string, { json, site, format }: ImportOptions) => {
       const admin = client();
-      // `interruption` is called before the pipe is read. Otherwise Ctrl-C would end the process and leave the temporary copy on the disk.
+      // `interruption` is called before the pipe is read. Otherwise Ctrl-C would end the process without a message and with another exit code.
       const interrupted = io.interruption();
       const name = file === '-' ? 'standard input' : file;
       const pipe = file === '-' ? io.stdin : isPipe(file) ? createReadStream(file) : undefined;
