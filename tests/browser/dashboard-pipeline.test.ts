@@ -132,6 +132,8 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     expect(await card('dead-letters').locator('tbody tr').count()).toBe(50);
     await card('dead-letters').getByRole('button', { name: 'Next page' }).click();
     await eventually('the second page', async () => (await card('dead-letters').locator('tbody tr').count()) === 10);
+    // The button that was clicked is gone.
+    expect(await page.evaluate('document.activeElement.id')).toBe('dead-letters');
     const letter = card('dead-letters').locator('tbody tr').first();
     expect(await letter.textContent()).toMatch(/Pipeline|write/i);
     await letter.getByRole('button', { name: /^Show/ }).click();
@@ -205,6 +207,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
     await page.reload();
     await shows('jobs', /^From enriched since/);
     await card('jobs').getByRole('progressbar', { name: 'Replay' }).waitFor();
+    await shows('jobs', /^From enriched since .*\. (The second set of tables|Rows|Records) .*\.$/);
     await shows('jobs', /^[1-9]\d* of \d+$/);
     expect(await violationsOf(page)).toEqual([]);
     expect(errors.filter((text) => !text.includes('Failed to load resource'))).toEqual([]);

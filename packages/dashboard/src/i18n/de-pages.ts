@@ -83,7 +83,17 @@ export const DE_PAGES: Readonly<Record<keyof typeof EN_PAGES, Entry>> = {
   'archive.complete': 'vollständig',
   'archive.lag': { one: '{count} Datensatz fehlt noch', other: '{count} Datensätze fehlen noch' },
   'replay.none': 'Es gibt keinen Replay.',
-  'replay.since': 'Aus {from} seit {time}. Phase: {phase}.',
+  'replay.since': 'Aus {from} seit {time}. {phase}',
+  'replay.create': 'Die zweiten Tabellen werden angelegt.',
+  'replay.archive': 'Datensätze werden aus dem Archiv gelesen.',
+  'replay.copy': 'Zeilen werden in die zweiten Tabellen kopiert.',
+  'replay.fill': 'Datensätze werden erneut verarbeitet.',
+  'replay.follow':
+    'Die zweiten Tabellen sind vollständig und erhalten auch die neuen Datensätze. Die Tabellen können getauscht werden.',
+  'replay.swap': 'Die Tabellen werden getauscht.',
+  'replay.swapped': 'Die Tabellen wurden getauscht.',
+  'replay.undone': 'Der Tausch der Tabellen wurde rückgängig gemacht.',
+  'replay.drop': 'Die zweiten Tabellen werden entfernt.',
   'replay.records': '{done} von {all}',
   'backup.elsewhere':
     'Dieser Prozess speichert keine eigenen Daten. Sichern Sie Kafka und ClickHouse mit deren Werkzeugen.',

@@ -3,7 +3,7 @@ import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
 import { DataTable, RowButton } from '../ui/data-table.tsx';
-import { ConfirmDialog } from '../ui/dialog.tsx';
+import { ConfirmDialog, headingOf } from '../ui/dialog.tsx';
 import { Problem, QueryAnswer } from '../ui/states.tsx';
 import { LetterDialog } from './letter-dialog.tsx';
 
@@ -28,6 +28,11 @@ export function DeadLettersCard() {
   const redrive = useChange('redriveDeadLetters', ['listDeadLetters', 'showDeadLetter', 'pipeline', 'audit']);
   const [shown, setShown] = useState<string>();
   const [asks, setAsks] = useState(false);
+  /** The heading gets the focus, because the other page may not have the button. */
+  const turnTo = (page: readonly string[], button: HTMLElement) => {
+    headingOf(button)?.focus();
+    setCursors(page);
+  };
   const start = (body: { readonly letters?: readonly string[]; readonly limit?: number }) => {
     setCursors([]);
     redrive.mutate({ body });
@@ -56,7 +61,11 @@ export function DeadLettersCard() {
               <LettersTable letters={page.letters} onShow={setShown} />
               <div className="actions">
                 {cursors.length > 0 && (
-                  <button type="button" className="button small" onClick={() => setCursors(cursors.slice(0, -1))}>
+                  <button
+                    type="button"
+                    className="button small"
+                    onClick={({ currentTarget }) => turnTo(cursors.slice(0, -1), currentTarget)}
+                  >
                     {t('letters.previous')}
                   </button>
                 )}
@@ -64,7 +73,7 @@ export function DeadLettersCard() {
                   <button
                     type="button"
                     className="button small"
-                    onClick={() => setCursors([...cursors, page.cursor ?? ''])}
+                    onClick={({ currentTarget }) => turnTo([...cursors, page.cursor ?? ''], currentTarget)}
                   >
                     {t('letters.next')}
                   </button>

@@ -89,7 +89,7 @@ function Replay({ replay }: { readonly replay: NonNullable<Installation['replay'
         {t('replay.since', {
           from: replay.from,
           time: time(replay.started_at, undefined, 'full'),
-          phase: replay.phase,
+          phase: t(`replay.${replay.phase}`),
         })}
       </p>
       {all > 0 && (
@@ -101,6 +101,7 @@ function Replay({ replay }: { readonly replay: NonNullable<Installation['replay'
         />
       )}
       {replay.problem !== null && <Problem error={new Error(replay.problem)} />}
+      {replay.refusal !== null && <Problem error={new Error(replay.refusal)} />}
     </>
   );
 }
