@@ -70,6 +70,33 @@ test.each(['GET', 'HEAD', 'POST', 'DELETE'])('%s without a body', async (method)
   expect([got.status, got.headers['x-method'], got.text]).toEqual([200, method, method === 'HEAD' ? '' : 'four']);
 });
 
+test('the gateway process closes the connection to the main process, and only after the answer', async () => {
+  let isKept = false;
+  let closed: Promise<unknown> | undefined;
+  answer = (request, response) => {
+    isKept = response.shouldKeepAlive;
+    closed = once(request.socket, 'close');
+    response.status(409).end('taken');
+  };
+  const got = await sendHttp(url, { method: 'POST', path: '/', body: '{}' });
+  expect([got.status, got.text, isKept]).toEqual([409, 'taken', true]);
+  await closed;
+});
+
+test('a next request of the connection is answered after one that was answered before its whole body arrived', async () => {
+  answer = (_, response) => response.status(401).end('no key');
+  const body = 'x'.repeat(1_000_000);
+  const socket = openSocket(url).setEncoding('latin1');
+  let got = '';
+  socket.on('data', (text: string) => {
+    got += text;
+  });
+  socket.write(`POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  socket.write('GET /second HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  await once(socket, 'close');
+  expect(got.match(/HTTP\/1\.1 \d+|no key/g)).toEqual(['HTTP/1.1 401', 'no key', 'HTTP/1.1 401', 'no key']);
+});
+
 test('large bodies pass in both directions, with and without a length', async () => {
   answer = (request, response) => void request.pipe(response);
   const body = Buffer.alloc(3_000_000, 'weir ');

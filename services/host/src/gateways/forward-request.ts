@@ -22,8 +22,8 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Passes a request to the main process, which listens on a Unix socket, and passes the answer back, both as streams. The headers of the connection
- * are replaced, and `PEER_HEADER` is added. The other headers are passed on unchanged. Each request has a connection of its own: these requests
- * are rare, and a kept connection could be closed at the moment at which it is used again.
+ * are replaced, and `PEER_HEADER` is added. The other headers are passed on unchanged. Each request has a connection of its own, which this process
+ * closes after the answer: these requests are rare, and a kept connection could be closed at the moment at which it is used again.
  */
 export function createForward(mainSocket: string): Handle {
   const replies = createReplies('other', () => undefined);
@@ -37,8 +37,12 @@ export function createForward(mainSocket: string): Handle {
       path: request.url,
       headers: requestHeaders(request),
     });
-    // If the client closes its connection, the main process also loses its connection, and stops its work for this request.
-    response.once('close', () => sent.destroy());
+    // If the client closes its connection, the main process also loses its connection, and stops its work for this request. If the answer came
+    // before the whole body (for example 401), the rest of the body is read, because the client may send a next request after it.
+    response.once('close', () => {
+      request.unpipe(sent).resume();
+      sent.destroy();
+    });
     sent.once('response', (answer) => passBack(answer, response));
     sent.on('error', () => {
       if (response.headersSent || response.destroyed) return;
@@ -64,7 +68,9 @@ function passBack(answer: IncomingMessage, response: ServerResponse): void {
 
 function requestHeaders(request: IncomingMessage): string[] {
   const { headers, socket } = request;
-  const sent = [...ownHeaders(request), PEER_HEADER, socket.remoteAddress ?? ''];
+  // The main process must not close the connection itself. Otherwise a write of this process, such as Node's empty last write, could fail with EPIPE
+  // before this process has read the answer.
+  const sent = [...ownHeaders(request), PEER_HEADER, socket.remoteAddress ?? '', 'Connection', 'keep-alive'];
   // HTTP/1.0 allows requests without a host.
   if (headers.host === undefined) sent.push('Host', '');
   if (headers['transfer-encoding'] !== undefined) sent.push('Transfer-Encoding', 'chunked');
