@@ -5,7 +5,7 @@
 // `restore` needs a topic without records, and creates it if it is missing. Use --new-log if the other topics were lost too: the log then
 // gets a new ID. Each line is {"key": …, "value": …}; the file contains secrets of sites in plain text.
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeSync } from 'node:fs';
+import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import kafkajs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
@@ -22,6 +22,7 @@ const OF_LOG = '\u0000';
 const LEFT_OUT = ['replay/', 'pause/'];
 const RECORDS_PER_REQUEST = 500;
 const READ_WITHIN_MS = 120_000;
+const STDOUT_FD = 1;
 
 const ca = env.KAFKA_TLS_CA_FILE ? readFileSync(env.KAFKA_TLS_CA_FILE, 'utf8') : undefined;
 const kafka = new Kafka({
@@ -77,15 +78,26 @@ async function dump() {
     });
   }
   const kept = [...rows].filter(([key]) => !LEFT_OUT.some((prefix) => key.startsWith(prefix)));
-  print(kept.map(([key, value]) => `${JSON.stringify({ key, value })}\n`).join(''));
+  // `restore` refuses such a dump. The registry of a Weir always has the ID of its log.
+  if (kept.length === 0) fail(`${topic} has no rows: check KAFKA_BROKERS and KAFKA_TOPIC_PREFIX`);
+  await print(kept.map(([key, value]) => `${JSON.stringify({ key, value })}\n`).join(''));
   console.error(`${kept.length} rows of ${topic}`);
 }
 
 /** Unlike console.log, this fails if not all of the text can be written, for example on a full disk. */
-function print(text) {
+async function print(text) {
   const bytes = Buffer.from(text);
   try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(process.stdout.fd, bytes, at);
+    const output = fstatSync(STDOUT_FD);
+    if (output.isFile() || output.isCharacterDevice()) {
+      // The stream of Node for files ignores the rest of a write that the system has cut off.
+      for (let at = 0; at < bytes.length; ) at += writeSync(STDOUT_FD, bytes, at);
+      return;
+    }
+    await new Promise((resolve, reject) => {
+      process.stdout.once('error', reject);
+      process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+    });
   } catch (error) {
     fail(`the dump is incomplete, because it cannot be written: ${error.message}`);
   }

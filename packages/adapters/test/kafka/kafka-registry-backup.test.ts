@@ -93,6 +93,19 @@ describeLive('kafka', (brokers) => {
     }
   });
 
+  test('a dump without rows is an error, because it cannot be restored', async () => {
+    const prefix = newPrefix();
+    const admin = new Kafka({ brokers: brokers().split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: `${prefix}registry`, numPartitions: 1 }], waitForLeaders: true });
+    await admin.disconnect();
+    expect(await run(prefix, ['dump'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `registry-backup: ${prefix}registry has no rows: check KAFKA_BROKERS and KAFKA_TOPIC_PREFIX\n`,
+    });
+  });
+
   test('in a new log, an open erasure and an expiry have no offsets of the former log', async () => {
     const asked = {
       ...{ siteId: 'shop', at: 1, whole: false, visitors: 1, users: 0, removed: { records: 2 } },
