@@ -57,7 +57,7 @@ const POLL_MS = 500;
 const NOTES = `
 The command prints a receipt: what was removed where, and what remains until when. Ctrl-C does not stop the erasure: Weir continues it,
 even after a crash. weir forget --receipt <erasure_id> shows the receipt again. Records that are received after the call are stored as usual.
-A user's devices and payment customers are forgotten with the user. A file has one ID per line. One call can name up to 10,000 persons.`;
+A user's devices and payment customers are forgotten with the user. A file has one ID per line, without white space around it. One call can name up to 10,000 persons.`;
 
 export function addForgetCommand(program: Command, { io, client }: CommandContext): void {
   const command = program.command('forget').description('erase persons, or all records that a site has so far');
