@@ -142,8 +142,8 @@ export interface PartitionConsumer {
    */
   handle(records: readonly StoredRecord[]): Promise<void>;
   /**
-   * Called if the partition ends at the offset `end`, before the next record to deliver: the log has lost records. The log delivers no further records
-   * to this consumer. New records can get the lost offsets, so a later assignment may not find the loss. If it rejects, it is called again.
+   * Called if the partition ends at the offset `end`, before the next record to deliver: the log has lost records. The log delivers no further
+   * records to this consumer. New records can get the lost offsets, so a later assignment may not find the loss. If it rejects, it is called again.
    */
   truncated?(end: number): Promise<void>;
   /**

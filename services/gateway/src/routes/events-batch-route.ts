@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FieldError } from '@weir/domain/ingest/field-error';
 import { itemTexts } from '@weir/domain/json/item-texts';
 import { isJsonObject, type Json } from '@weir/domain/json/json';
@@ -62,7 +62,11 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
   const arriving = createWaitingRoom(ARRIVING_MAX);
 
   /** Reads the body. While it arrives and waits for its turn, it counts as arriving, so each site and each key has only a share of `ARRIVING_MAX`. */
-  const readBatch = (request: IncomingMessage, { siteId, keyId }: ApiKey): Body | Promise<Body> => {
+  const readBatch = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { siteId, keyId }: ApiKey,
+  ): Body | Promise<Body> => {
     const sender = arriving.sender(siteId, keyId);
     const bytes = Math.min(Number(request.headers['content-length'] ?? bodyBytesMax), bodyBytesMax);
     if (!sender.enter(bytes)) return TOO_MANY;
@@ -71,10 +75,13 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
       if (isArriving) sender.leave(bytes);
       isArriving = false;
     };
-    // If the client closes the connection before the end of the body, the promise of `readBody` never settles.
-    request.once('close', () => {
+    // If the body does not arrive completely, the promise of `readBody` never settles. A refusal (refused-requests.ts) closes only the response. If
+    // another response of the connection comes first (pipelining), only the request is closed.
+    const gone = (): void => {
       if (!request.complete) leave();
-    });
+    };
+    request.once('close', gone);
+    response.once('close', gone);
     return Promise.resolve(readBody(request, bodyBytesMax, () => parseTurns.next(keyId))).finally(leave);
   };
 
@@ -103,7 +110,7 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
       else replies.limited(response, limit);
     };
     if (!isJsonContent(request)) return refuse(400, CONTENT_TYPE_MESSAGE);
-    const body = await readBatch(request, key);
+    const body = await readBatch(request, response, key);
     if (body === TOO_MANY) return replies.error(response, body.status, body.message, body.headers);
     if (body === BODY_NOT_OBJECT) return refuse(400, `the body must be a JSON object with the events: ${EVENTS_RULE}`);
     if ('status' in body) return refuse(body.status, body.message, body.headers);

@@ -55,8 +55,8 @@ export function startPartitionWorker(deps: PartitionWorkerDeps): PartitionWorker
    */
   let beginning = deps.committed === undefined;
   /**
-   * The end of the partition if it is before the next offset to read: the log has lost records. Reading stops then. Otherwise it would continue with a
-   * new record that has the offset of a lost one, and would skip other new records.
+   * The end of the partition if it is before the next offset to read: the log has lost records. Reading stops then. Otherwise it would continue with
+   * a new record that has the offset of a lost one, and would skip other new records.
    */
   let truncatedAt: number | undefined;
   let isLossReported = false;
