@@ -34,18 +34,17 @@ export async function findResumePoint(
   const { next, plan } = committed ?? { next: replay?.firstRawOffset(partition) ?? 0 };
   const offset = handle.committed?.offset ?? 0;
   const log = { eventLog, group: GROUP_WRITER, partition };
-  await assertLogNotTruncated({
+  const rawLog = {
     ...log,
     topic: TOPIC_RAW,
-    end: highest + 1,
-    seenBy: 'the table records',
     truncatedAt: committed?.truncatedAt,
     // Stores the offset at which the log ended. New records can fill the gap before the next check. Without the stored offset, that check would
     // not find the loss.
-    onTruncated: (truncatedAt) =>
+    onTruncated: (truncatedAt: number) =>
       handle.commit({ offset, metadata: encodeProgress({ ...(committed ?? { next }), truncatedAt }) }),
-  });
-  await assertLogNotTruncated({ ...log, topic: TOPIC_RAW, end: next, seenBy: "the writer's commit" });
+  };
+  await assertLogNotTruncated({ ...rawLog, end: highest + 1, seenBy: 'the table records' });
+  await assertLogNotTruncated({ ...rawLog, end: next, seenBy: "the writer's commit" });
   await assertLogNotTruncated({ ...log, topic: TOPIC_ENRICHED, end: offset, seenBy: "the writer's commit" });
 
   if (plan !== undefined && plan.generation !== generation) {

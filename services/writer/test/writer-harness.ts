@@ -16,7 +16,7 @@ import {
 import { GROUP_WRITER, TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import type { Analytics } from '@weir/ports/analytics';
-import type { EventLog } from '@weir/ports/event-log';
+import type { Commit, EventLog } from '@weir/ports/event-log';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
@@ -222,4 +222,24 @@ export function range(from: number, end: number): readonly number[] {
 /** The expected content: each of the raw offsets 0 to end - 1 once, as a row. */
 export function rows(end: number): readonly StoredOutcome[] {
   return range(0, end).map((raw) => ({ raw, outcome: 'row', reason: '', copies: 1 }));
+}
+
+/** Commits partition 0 of `events.enriched` in the place of the writer, which must not run. */
+export async function commitByHand(eventLog: EventLog, commit: Commit): Promise<void> {
+  const subscription = await eventLog.consume({
+    topic: TOPIC_ENRICHED,
+    group: GROUP_WRITER,
+    async open(handle) {
+      await handle.commit(commit);
+      return { handle: async () => {}, close: async () => {} };
+    },
+    onError(error) {
+      throw error;
+    },
+  });
+  await eventually(
+    'committed',
+    async () => (await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER))[0]?.committed === commit.offset,
+  );
+  await subscription.close();
 }

@@ -1,14 +1,14 @@
 import { DependencyError } from '@weir/domain/errors';
 import { RECORDS_COLUMNS, RECORDS_COLUMNS_VERSION } from '@weir/domain/records/records-columns';
-import { GROUP_WRITER, TOPIC_ENRICHED } from '@weir/domain/records/topics';
+import { TOPIC_ENRICHED } from '@weir/domain/records/topics';
 import type { RecordsBatch } from '@weir/ports/analytics';
-import type { Commit, EventLog } from '@weir/ports/event-log';
+import type { EventLog } from '@weir/ports/event-log';
 import { eventually } from '@weir/testkit/eventually';
 import { createFaultyAnalytics } from '@weir/testkit/faulty-analytics';
 import { decodeProgress, encodeProgress } from '../src/plan.ts';
 import { refusedRowLetter } from '../src/refused-row-letter.ts';
 import type { Writer } from '../src/writer.ts';
-import { type Engine, JULY, JUNE, range, rows, useHarness } from './writer-harness.ts';
+import { commitByHand, type Engine, JULY, JUNE, range, rows, useHarness } from './writer-harness.ts';
 
 const { engine, harness } = useHarness();
 
@@ -26,25 +26,6 @@ function recording(): { readonly analytics: Engine['analytics']; readonly batche
       },
     },
   };
-}
-
-async function commitByHand(eventLog: EventLog, commit: Commit): Promise<void> {
-  const subscription = await eventLog.consume({
-    topic: TOPIC_ENRICHED,
-    group: GROUP_WRITER,
-    async open(handle) {
-      await handle.commit(commit);
-      return { handle: async () => {}, close: async () => {} };
-    },
-    onError(error) {
-      throw error;
-    },
-  });
-  await eventually(
-    'committed',
-    async () => (await eventLog.positions(TOPIC_ENRICHED, GROUP_WRITER))[0]?.committed === commit.offset,
-  );
-  await subscription.close();
 }
 
 describe('the writer accepts only the raw offset after the last one', () => {
