@@ -61,6 +61,23 @@ describe('the names of custom properties', () => {
     }
   });
 
+  test('a name that ClickHouse would read as a part of another property has no value', async () => {
+    const of = `/sites/${site}/`;
+    const period = 'from=2026-03-10&to=2026-03-10';
+    for (const name of ['plan.:`Int64`', 'plan.:`String`', '^`cart`']) {
+      const by = `dimension=${encodeURIComponent(`property:${name}`)}`;
+      const { rows } = (await client.must(200, 'GET', `${of}breakdown?${period}&${by}`)) as {
+        rows: readonly unknown[];
+      };
+      expect([name, rows]).toEqual([name, []]);
+      const without = `filter=${encodeURIComponent(`property:${name.replace(':', '\\:')}:is:`)}`;
+      const { totals } = (await client.must(200, 'GET', `${of}stats?${period}&${without}`)) as {
+        totals: { events: number };
+      };
+      expect([name, totals.events]).toEqual([name, EVENTS.length]);
+    }
+  });
+
   test('filters, limit and explain', async () => {
     expect(names(await ask('filter=event:is:signup'))).toEqual(['cart.total', 'plan', 'cart.items']);
     expect(names(await ask('filter=channel:is:none'))).toEqual([]);

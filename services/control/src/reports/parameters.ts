@@ -1,3 +1,4 @@
+import { isPlainName } from '../visit-slots/property-sql.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 
@@ -29,7 +30,11 @@ export function createParameters(): Parameters {
     put,
     putProperty,
     valueOf({ property }, column) {
-      return property === undefined ? column : `toString(getSubcolumn(properties, ${putProperty(property)}))`;
+      if (property === undefined) return column;
+      const name = putProperty(property);
+      const value = `toString(getSubcolumn(properties, ${name}))`;
+      // ClickHouse can read another name as a part of another property: the integers of `a`, or NULL, for the name a.:`Int64`.
+      return isPlainName(property) ? value : `if(has(JSONAllPaths(properties), ${name}), ifNull(${value}, ''), '')`;
     },
   };
 }
