@@ -38,6 +38,14 @@ export interface Lane {
   readonly client: WeirClient;
   /** Sends a history to a new site. Resolves with the site when all records are answered. */
   send(history: History): Promise<string>;
+  /** Makes a new site for a history, whose records can then be sent in several parts. */
+  begin(history: History): Promise<Sending>;
+}
+
+export interface Sending {
+  readonly site: string;
+  /** Sends the next records of the history, at least up to the one with this index (exclusive). Resolves when all of them are answered. */
+  sendUntil(end: number): Promise<void>;
 }
 
 export interface Lanes {
@@ -141,7 +149,12 @@ async function openLane(engines: ControlHarness, dashboardDir: string) {
   });
   const server = await startHttpServer({ ...gateway, host: '127.0.0.1', port: 0, logger });
   const client = createWeirClient([`http://127.0.0.1:${server.port}`], ADMIN_TOKEN);
-  const lane: Lane = { now: Date.now(), client, send: (history) => sendHistory(lane, history) };
+  const lane: Lane = { now: Date.now(), client, begin: (history) => beginHistory(lane, history), send };
+  async function send(history: History): Promise<string> {
+    const { site, sendUntil } = await lane.begin(history);
+    await sendUntil(history.sent.length);
+    return site;
+  }
   return {
     lane,
     async close() {
@@ -152,34 +165,39 @@ async function openLane(engines: ControlHarness, dashboardDir: string) {
   };
 }
 
-async function sendHistory(lane: Lane, history: History): Promise<string> {
+async function beginHistory(lane: Lane, history: History): Promise<Sending> {
   const { client } = lane;
   lane.now = history.base + HISTORY_MS;
   const site = await client.createSite({ timezone: history.zone });
   await client.must(201, 'POST', `/sites/${site}/exclusions`, { type: 'path', value: DROPPED_PATH });
   const { key } = await client.createKey(site);
   const keys = new Set<string>();
-  for (let index = 0; index < history.sent.length; ) {
-    const lines = linesFrom(history, index);
-    const sent = history.sent[index];
-    index += Math.max(lines.length, 1);
-    if (lines.length > 0) {
-      lane.now = importedAt(history);
-      await importLines(client, site, lines);
-    } else if (sent?.kind === 'hit') {
-      lane.now = sent.at;
-      await mustBe(204, collect(client, site, sent));
-    } else if (sent?.kind === 'identify') {
-      lane.now = sent.at;
-      await identify(client, site, key, sent);
-    } else if (sent?.kind === 'server') {
-      lane.now = sent.at + sent.lateMs;
-      await mustBe(keys.has(sent.key) ? 200 : 202, client.events(key, serverBody(sent)));
-      if (sent.key !== '') keys.add(sent.key);
-    }
-  }
-  lane.now = history.base + HISTORY_MS;
-  return site;
+  let index = 0;
+  return {
+    site,
+    async sendUntil(end) {
+      while (index < end) {
+        const lines = linesFrom(history, index);
+        const sent = history.sent[index];
+        index += Math.max(lines.length, 1);
+        if (lines.length > 0) {
+          lane.now = importedAt(history);
+          await importLines(client, site, lines);
+        } else if (sent?.kind === 'hit') {
+          lane.now = sent.at;
+          await mustBe(204, collect(client, site, sent));
+        } else if (sent?.kind === 'identify') {
+          lane.now = sent.at;
+          await identify(client, site, key, sent);
+        } else if (sent?.kind === 'server') {
+          lane.now = sent.at + sent.lateMs;
+          await mustBe(keys.has(sent.key) ? 200 : 202, client.events(key, serverBody(sent)));
+          if (sent.key !== '') keys.add(sent.key);
+        }
+      }
+      lane.now = history.base + HISTORY_MS;
+    },
+  };
 }
 
 /** The consecutive lines of access logs from this index on. They are sent as one file. */

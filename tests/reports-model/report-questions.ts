@@ -54,6 +54,9 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   ...{ 'property:trial': ['true', 'false'], 'property:cart.total': ['0', '1'], 'property:none': ['x'] },
   ...{ 'property:price': ['0.1', '1.5', '-2.75'], 'property:mixed': ['x', '7', 'true', '1.5'] },
   ...{ 'property:a:b': ['x', 'y'], 'property:currency': ['EUR', 'usd'], 'property:nothing': ['x'] },
+  ...{ 'property:cart': ['x', '5'], 'property:Plan': ['pro'], "property:o'k\\{site:String}": ['x', 'y'] },
+  // No row has these names, which ClickHouse could read as parts of other properties.
+  ...{ 'property:^`cart`': ['x', 'y'], 'property:seats.:`Int64`': ['1'] },
 };
 export const DIMENSIONS: readonly string[] = Object.keys(VALUES);
 /** The dimensions that exist only as filters, with values. */
@@ -124,7 +127,7 @@ export const question = (model: Model): fc.Arbitrary<Question> =>
       explain: fc.constantFrom(true, false, false, false),
       filters: fc.oneof(
         { weight: 2, arbitrary: fc.constant([]) },
-        { weight: 1, arbitrary: fc.array(filterOn(model), { minLength: 1, maxLength: 2 }) },
+        { weight: 1, arbitrary: fc.array(filterOn(model), { minLength: 1, maxLength: 3 }) },
       ),
       metric: fc.constantFrom('visitors', 'visitors', ...METRICS),
       direction: fc.constantFrom('desc', 'asc'),

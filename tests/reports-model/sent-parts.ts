@@ -97,12 +97,14 @@ export const PATHS = [
   // A character of these paths has a special meaning in globs or in regular expressions.
   ...(['/docs/a.b', '/docs/a/b', '/x*y'] as const),
   ...(['/%C3%BC', '/%c3%bc/a'] as const),
+  // These paths differ from others only in the case of a letter, or have a special meaning in LIKE or in regular expressions.
+  ...(['/Pricing', '/docs/A', '/100%_$', '/[x](y)+|z'] as const),
 ];
 /** Paths for questions. Some are spelled as people write them. */
 export const ASKED_PATHS = [...PATHS, '/ü', '/ü/a'];
 /** Each site has an exclusion rule that drops hits with this path. */
 export const DROPPED_PATH = '/hidden';
-export const EVENT_NAMES = ['signup', 'paid', '$engagement', "it's: a,b"] as const;
+export const EVENT_NAMES = ['signup', 'paid', '$engagement', "it's: a,b", 'Signup', 'b\\s*{site:String}%'] as const;
 /** Values of server events, as text. The last two are not amounts of payments (docs/people-and-money.md). */
 export const AMOUNTS = [
   ...(['49.90', '-5', '0.10', '0.000000000000000001', '99999999999999999999'] as const),

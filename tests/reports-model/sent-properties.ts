@@ -4,20 +4,28 @@ import fc from 'fast-check';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** The properties of a hit. They are flat. `mixed`: a property whose values have several types. */
-export const hitProperties: fc.Arbitrary<Properties> = fc.record(
-  {
-    plan: fc.constantFrom('pro', 'free', "o'x", '', null),
-    seats: fc.integer({ min: 0, max: 3 }),
-    trial: fc.boolean(),
-    price: fc.constantFrom(0.1, 1.5, -2.75),
-    mixed: fc.constantFrom('x', 7, true, 1.5),
-    'a:b': fc.constantFrom('x', 'y'),
-    'cart.total': fc.nat(3),
-    currency: fc.constantFrom('EUR', 'usd'),
-  },
-  { requiredKeys: [] },
-);
+/**
+ * The properties of a hit. They are flat. `mixed`: a property whose values have several types. `cart`: a property that other rows have as an object.
+ */
+export const hitProperties: fc.Arbitrary<Properties> = fc
+  .record(
+    {
+      plan: fc.constantFrom('pro', 'free', "o'x", '', null, 'Pro', 'x\\y', '%', '*'),
+      seats: fc.integer({ min: 0, max: 3 }),
+      trial: fc.boolean(),
+      price: fc.constantFrom(0.1, 1.5, -2.75),
+      mixed: fc.constantFrom('x', 7, true, 1.5),
+      'a:b': fc.constantFrom('x', 'y'),
+      'cart.total': fc.nat(3),
+      currency: fc.constantFrom('EUR', 'usd'),
+      cart: fc.constantFrom('x', 5),
+      Plan: fc.constantFrom('pro', 'free'),
+      "o'k\\{site:String}": fc.constantFrom('x', 'y'),
+    },
+    { requiredKeys: [] },
+  )
+  // Two values under one path are refused.
+  .map(({ cart, ...others }) => (cart === undefined || 'cart.total' in others ? others : { ...others, cart }));
 
 /** Names that are not valid in the dimension `property:NAME`, and the longest valid name. */
 const ODD_NAMES = ['a\nb', 'n'.repeat(257), 'n'.repeat(256)];
