@@ -127,9 +127,10 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
       if (swapToPauseFor() !== undefined) return 'pause';
       await waitForDiskSpace({ disk: deps.disk, partition, signal, progress, metrics });
       assertAssigned(signal, partition);
+      // Before the requests to ClickHouse: if they fail, the partition counts as waiting (`afterFailure`).
+      if (pieces.length === 0) takeBatch();
       if (doubtful && (await isTokenForgotten(redo ?? planned.plan, logId, partition, analytics))) return 'reopen';
       block ??= await deps.latestBlock();
-      if (pieces.length === 0) takeBatch();
       const piece = pieces[0] as Batch;
       const insert = planInsert(piece, { generation: resume.generation, block }, logId, partition);
       assertAsPlanned(redo, insert.plan, partition);

@@ -179,6 +179,27 @@ test('while inserts fail, the delay of the partition grows: otherwise no alert w
   expect(later.map((delay) => delay > first)).toEqual([true, true]);
 });
 
+test('the delay of the partition also grows if ClickHouse is not available when a batch begins', async () => {
+  const metrics = createMetrics();
+  const delays: Promise<number>[] = [];
+  const readDelay = async (): Promise<number> =>
+    (await metrics.getSingleMetric('weir_consume_delay_seconds')?.get())?.values[0]?.value ?? 0;
+  const analytics: Engine['analytics'] = {
+    ...engine.analytics,
+    async latestBlock() {
+      if (delays.length > 2) return engine.analytics.latestBlock();
+      delays.push(readDelay());
+      throw gone;
+    },
+  };
+  await harness.put(range(0, 5));
+  const writer = await harness.start({ analytics, metrics });
+  await harness.caughtUp();
+  await writer.close();
+  const [first = 0, ...later] = await Promise.all(delays);
+  expect(later.map((delay) => delay > first)).toEqual([true, true]);
+});
+
 describe('an insert is not repeated after so many other inserts that ClickHouse may have forgotten its token', () => {
   /** The real engine, after it has forgotten all tokens: each insert gets a new one. `blocks` other inserts were made meanwhile. */
   const forgetful = (blocks: () => number): Engine['analytics'] => ({
