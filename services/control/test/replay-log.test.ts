@@ -1,6 +1,7 @@
+import { createRawLog, type RawLogDeps } from '@weir/control/replay/raw/raw-log';
 import { createReplayGate } from '@weir/control/replay/replay-gate';
-import { openAdmitting } from '@weir/control/replay/replay-log';
-import type { PartitionHandle, StoredRecord } from '@weir/ports/event-log';
+import { createReplayLog, openAdmitting, type ReplayLogDeps } from '@weir/control/replay/replay-log';
+import type { ConsumeOptions, EventLog, PartitionHandle, StoredRecord } from '@weir/ports/event-log';
 
 const handle: PartitionHandle = {
   topic: 'events.raw',
@@ -60,4 +61,25 @@ test('after a seek, records are handled again from any offset', async () => {
     [1, 2],
     [3, 4],
   ]);
+});
+
+test.each([
+  ['enricher', (eventLog: EventLog) => createRawLog({ eventLog, run: 'run', starts: [] } as unknown as RawLogDeps)],
+  ['writer', (eventLog: EventLog) => createReplayLog({ eventLog, run: 'run', starts: [] } as unknown as ReplayLogDeps)],
+])('the %s of a replay learns that the log has lost records', async (_role, logOf) => {
+  let subscribed: ConsumeOptions | undefined;
+  const consume = async (options: ConsumeOptions) => {
+    subscribed = options;
+    return { joined: () => true, close: async () => undefined };
+  };
+  const ends: number[] = [];
+  const consumer = {
+    handle: async () => undefined,
+    truncated: async (end: number) => void ends.push(end),
+    close: async () => undefined,
+  };
+  const options = { topic: 'events.raw', group: 'group', open: async () => consumer, onError: () => undefined };
+  await logOf({ consume } as EventLog).consume(options);
+  await (await subscribed?.open(handle))?.truncated?.(4);
+  expect(ends).toEqual([4]);
 });

@@ -43,6 +43,7 @@ export function createReplayLog({ eventLog, topic, run, starts, gate, admit, isO
                   const wanted = records.filter(isOwn);
                   if (wanted.length > 0 || records.length === 0) await consumer.handle(wanted);
                 },
+                truncated: async (end) => consumer.truncated?.(end),
                 close: () => consumer.close(),
               };
             },
@@ -97,6 +98,7 @@ export async function openAdmitting(
       }
       failedAt = undefined;
     },
+    truncated: async (end) => consumer.truncated?.(end),
     close: () => consumer.close(),
   };
 }

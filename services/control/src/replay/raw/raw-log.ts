@@ -76,6 +76,7 @@ export function createRawLog(deps: RawLogDeps): EventLog {
               if (own.committed === undefined) handle.seek(committed.offset);
               return {
                 handle: (records) => consumer.handle(records.map((record) => hidden(handle.partition, record))),
+                truncated: async (end) => consumer.truncated?.(end),
                 close: () => consumer.close(),
               };
             },
