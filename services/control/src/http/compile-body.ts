@@ -50,10 +50,20 @@ function problemOf(error: ErrorObject | undefined): string {
       return `${path} must not be empty`;
     case 'maxLength':
       return `${path} must be at most ${String(params.limit)} chars`;
+    case 'type':
+      return `${path === '' ? 'the body' : path} must be ${[params.type].flat().join(' or ')}`;
+    case 'minItems':
+      return `${path} must have at least ${counted(params.limit)}`;
+    case 'maxItems':
+      return `${path} must have at most ${counted(params.limit)}`;
+    case 'uniqueItems':
+      return `${path} must not have an item twice`;
     default:
       return `${path === '' ? 'the body' : path} ${error.message ?? 'is invalid'}`;
   }
 }
+
+const counted = (limit: unknown): string => `${String(limit)} ${limit === 1 ? 'item' : 'items'}`;
 
 function ruleOf({ parentSchema }: ErrorObject): string | undefined {
   const rule: unknown = parentSchema?.[RULE];
