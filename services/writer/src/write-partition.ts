@@ -211,6 +211,7 @@ export async function openPartitionWriter(deps: PartitionWriterDeps): Promise<Re
     },
 
     async reopen() {
+      if (!gatherer.hasGap()) progress.recovered();
       mustReopen = true;
       gatherer.close();
       handle.wake();

@@ -248,6 +248,21 @@ describe('an insert is not repeated after so many other inserts that ClickHouse 
     expect(await harness.stored()).toEqual(rows(9));
   });
 
+  test('and the failure does not count any longer, also if there are no further rows', async () => {
+    await harness.put(range(0, 6));
+    storedAnswers = 1;
+    let blocks = 0;
+    const later = () => {
+      blocks += TOKEN_KEPT_BLOCKS;
+      return blocks;
+    };
+    const writer = await harness.start({ analytics: losingAnswers(forgetful(later)) }, 6);
+    await harness.caughtUp();
+    expect(writer.status()[0]?.lastError).toBeUndefined();
+    await writer.close();
+    expect(await harness.stored()).toEqual(rows(6));
+  });
+
   test('but the insert is repeated if its rows are not stored', async () => {
     let tries = 0;
     const analytics: Engine['analytics'] = {
