@@ -137,6 +137,8 @@ test('an unreadable file gives a one-line message and exit code 1 or 2', async (
   const site = await newSite();
   const missing = await cli(['import', join(weir.folder, 'none.log'), '--site', site], { env });
   expect([missing.exitCode, missing.err]).toEqual([2, expect.stringMatching(/^weir: no such file/)]);
+  const inFile = await cli(['import', join(file('a.log', line('/')), 'b.log'), '--site', site], { env });
+  expect([inFile.exitCode, inFile.err]).toEqual([1, expect.stringMatching(/^weir: can't read .*\/b\.log: ENOTDIR/)]);
   const broken = file('broken.gz', gzipSync(Buffer.from(line('/'))).subarray(0, 40));
   const run = await cli(['import', broken, '--site', site], { env });
   expect([run.exitCode, run.err]).toEqual([1, expect.stringMatching(/^weir: can't read/)]);

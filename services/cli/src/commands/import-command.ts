@@ -1,10 +1,10 @@
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { ASSET_EXTENSIONS } from '@weir/domain/access-log/access-log-skip';
 import { ACCESS_LOG_JSON_FIELDS } from '@weir/domain/access-log/json-line';
 import { type Command, Option } from 'commander';
 import { type CommandContext, siteOption, withExamples } from '../command-context.ts';
 import { IMPORT_FORMATS, type ImportFormat, type ImportSummary, importFile } from '../import/import-file.ts';
-import { openLogFile } from '../import/open-log-file.ts';
+import { isPipe, openLogFile } from '../import/open-log-file.ts';
 import { spoolToFile } from '../import/spool-to-file.ts';
 import { fields, print } from '../output.ts';
 import { showWaiting } from '../progress-bar.ts';
@@ -39,7 +39,7 @@ The virtual host, without its port, becomes the hostname of the row and the host
 bzip2, xz and zip are not supported: decompress them into a pipe.
 Run an interrupted import again with the same command: it continues where it stopped. Importing a file again adds no rows. A file is
 identified by its uncompressed content. A log that has grown is a different file, so import only complete (rotated) logs.
-An empty file adds no rows, and the exit code is 0. Empty standard input is an error, because the program that writes to the pipe has probably failed.
+An empty file adds no rows, and the exit code is 0. An empty pipe is an error, because the program that writes to the pipe has probably failed.
 Field names of JSON lines (the first name found counts; only time and target are required):
 ${jsonFields}`;
 
@@ -65,7 +65,7 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
       // `interruption` is called before the pipe is read. Otherwise Ctrl-C would end the process without a message and with another exit code.
       const interrupted = io.interruption();
       const name = file === '-' ? 'standard input' : file;
-      const pipe = file === '-' ? io.stdin : isPipe(file) ? createReadStream(file) : undefined;
+      const pipe = file === '-' ? io.stdin : (await isPipe(file)) ? createReadStream(file) : undefined;
       const log =
         pipe === undefined
           ? await openLogFile(file)
@@ -76,11 +76,6 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
         await log.close();
       }
     });
-}
-
-/** A shell gives a command the path of a pipe for `<(zcat access.log.gz)`. A pipe can be read only once, and an import reads a file several times. */
-function isPipe(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
 function humanSummary(summary: ImportSummary): string {

@@ -1,5 +1,5 @@
 import type { Decipher } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { CliError, EXIT } from '../exit-codes.ts';
 
 /**
@@ -16,9 +16,19 @@ export interface LogFile {
 
 /** Rejects with `CliError` if the file does not exist or cannot be opened. */
 export async function openLogFile(path: string): Promise<LogFile> {
-  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new CliError(`no such file: ${path}`, EXIT.usage);
-    throw new CliError(`can't read ${path}: ${error.message}`);
-  });
+  const handle = await open(path).catch((error) => refuse(path, error));
   return { path, handle, close: () => handle.close() };
+}
+
+/**
+ * A shell gives a command the path of a pipe for `<(zcat access.log.gz)`. A pipe can be read only once, and an import reads a file several times.
+ * Rejects like `openLogFile`.
+ */
+export async function isPipe(path: string): Promise<boolean> {
+  return (await stat(path).catch((error) => refuse(path, error))).isFIFO();
+}
+
+function refuse(path: string, error: NodeJS.ErrnoException): never {
+  if (error.code === 'ENOENT') throw new CliError(`no such file: ${path}`, EXIT.usage);
+  throw new CliError(`can't read ${path}: ${error.message}`);
 }
