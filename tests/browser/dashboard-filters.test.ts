@@ -218,7 +218,12 @@ describeBrowser('the filters of the dashboard', () => {
     await page.getByRole('heading', { name: 'Goals', level: 1 }).waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Last 7 days' }).waitFor();
     await page.locator('.chip', { hasText: '/a' }).waitFor();
-    expect(await page.evaluate('location.search')).toBe('?period=7d&filter=page%3Ais%3A%2Fa');
+    const kept = '?period=7d&filter=page%3Ais%3A%2Fa';
+    expect(await page.evaluate('location.search')).toBe(kept);
+    await page.getByRole('link', { name: 'People' }).click();
+    await page.getByRole('searchbox').fill('ada');
+    await page.waitForFunction('location.hash === "#search=ada"');
+    expect(await page.evaluate('location.search')).toBe(kept);
     expect(errors).toEqual([]);
   });
 

@@ -18,13 +18,16 @@ export function usePersonInAddress(): PersonId | undefined {
   }, [hash]);
 }
 
-/** The address of the list of people or, with `person`, of one person. The address of a person keeps the search for the way back to the list. */
+/**
+ * The address of the list of people or, with `person`, of one person. The address of a person keeps the search for the way back to the list. The
+ * query is kept for the links to the reports.
+ */
 export function peoplePath(siteId: string, search: string, person?: PersonId): string {
   const named = new URLSearchParams();
   if (person !== undefined) named.set('user_id' in person ? 'user' : 'visitor', idOf(person));
   if (search !== '') named.set('search', search);
   const fragment = named.toString();
-  return pathTo('sites', siteId, 'people') + (fragment && `#${fragment}`);
+  return pathTo('sites', siteId, 'people') + location.search + (fragment && `#${fragment}`);
 }
 
 export const idOf = (person: PersonId): string => ('user_id' in person ? person.user_id : person.visitor_id);
