@@ -127,7 +127,7 @@ describeLocal(`Redis with TLS, Cluster and Sentinel${problem === undefined ? '' 
         const former = await openConnectedStore(place, 'left:');
         await former.claimKeys(claims('one'));
         const store = await openRedisStateStore({ ...withDefaults(place), keyPrefix: 'left:' });
-        await expect(store.removeAll()).rejects.toMatchObject({ code: 'state_store_unavailable' });
+        // Rejects while servers are not connected. If it resolves, all keys are removed.
         await eventually('the keys are removed', () => store.removeAll().then(() => true));
         expect(await former.claimKeys(claims('two'))).toEqual(['claimed', 'claimed', 'claimed']);
         await Promise.all([store, former].map((one) => one.close()));
