@@ -18,7 +18,8 @@ const LANES = 2;
 /** The number of histories that are sent before their reports are requested. */
 const BATCH = 24;
 const SHRINK_RUNS_MAX = 60;
-const CASE_WITHIN_MS = 20_000;
+/** A case needs 8 to 19 s on a slow machine that runs three suites at once. */
+const CASE_WITHIN_MS = 30_000;
 
 let opened: Lanes;
 /** The models of all sites of this test, by the ID of the site. */
