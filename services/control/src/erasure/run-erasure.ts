@@ -9,6 +9,7 @@ import type { ArchiveErasure, Erasure, Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import { REPORT_EVERY_MS, Taken } from '../background/held-work.ts';
 import { eraseParquet } from '../parquet/erase-parquet.ts';
+import { startedAt } from '../replay/erased-rows-of-log.ts';
 import { archiveEnds, endedWithoutArchive, eraseArchive, topicEnds, unarchived } from './erase-archive.ts';
 import { eraseState } from './erase-state.ts';
 import { eraseTables } from './erase-tables.ts';
@@ -260,8 +261,8 @@ export async function runErasure(work: ErasureWork, erasureId: string): Promise<
     // An erasure that was done before there was an archive keeps its `finishedAt`, because it does not change the tables again. A replay that began
     // during the erasure can have read rows of the person. Its swap (docs/glossary.md) is refused if `finishedAt` is not before the start of the
     // replay (`erasureSince`), so `finishedAt` is never before this start, also if the clock of the process with the replay is ahead.
-    const { request, state } = registry.replay() ?? {};
-    const finishedAt = Math.max(clock(), state?.undoFrom ?? request?.startedAt ?? 0);
+    const replay = registry.replay();
+    const finishedAt = Math.max(clock(), replay === undefined ? 0 : startedAt(replay));
     if (own().finishedAt === undefined) await update({ finishedAt });
     await publish();
     const detachedUntil = work.detachedUntil();

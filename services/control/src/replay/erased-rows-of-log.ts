@@ -6,8 +6,11 @@ import type { Registry } from '@weir/ports/registry';
 import type { ReplayedRow } from './replay-scope.ts';
 
 /** Returns the time at which the present run of a replay began. An undo is a separate run, which began with the first attempt to undo. */
-export function startedAt({ request, state }: Pick<Replay, 'request'> & { readonly state: ReplayState }): number {
-  return state.undoFrom ?? request.startedAt;
+export function startedAt({
+  request,
+  state,
+}: Pick<Replay, 'request'> & { readonly state?: ReplayState | undefined }): number {
+  return state?.undoFrom ?? request.startedAt;
 }
 
 /**
