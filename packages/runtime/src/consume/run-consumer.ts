@@ -58,13 +58,12 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
       const consumer = await options.openPartition({ handle, progress, metrics });
       progress.recovered();
       return {
-        handle: (records) => consumer.handle(records),
+        ...consumer,
         // The log then reports the loss through `onError`, which raises an alarm. Work that the consumer completes later must not clear it.
         async truncated(end) {
           progress.ended();
           await consumer.truncated?.(end);
         },
-        close: () => consumer.close(),
       };
     },
     onError(error, partition) {

@@ -39,12 +39,11 @@ export function createReplayLog({ eventLog, topic, run, starts, gate, admit, isO
               const consumer = await options.open(admitted);
               if (own.committed === undefined) handle.seek(starts[handle.partition]?.offset ?? 0);
               return {
+                ...consumer,
                 async handle(records) {
                   const wanted = records.filter(isOwn);
                   if (wanted.length > 0 || records.length === 0) await consumer.handle(wanted);
                 },
-                truncated: async (end) => consumer.truncated?.(end),
-                close: () => consumer.close(),
               };
             },
             { gate, admit: (records) => admit(handle, records) },
@@ -81,6 +80,7 @@ export async function openAdmitting(
     },
   });
   return {
+    ...consumer,
     async handle(records) {
       // The log calls `handle` without records after a call of `wake`. Such a call does not need the gate.
       if (records.length === 0) return consumer.handle(records);
@@ -98,8 +98,6 @@ export async function openAdmitting(
       }
       failedAt = undefined;
     },
-    truncated: async (end) => consumer.truncated?.(end),
-    close: () => consumer.close(),
   };
 }
 

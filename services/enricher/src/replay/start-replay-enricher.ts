@@ -34,7 +34,7 @@ export function startReplayEnricher<Decoded>(deps: ReplayEnricherDeps<Decoded>):
 }
 
 /** Returns a log that stores in `times`, for each delivered batch, the time at which the first record of the batch was appended. */
-function withTimes(eventLog: EventLog, times: Map<number, number>): EventLog {
+export function withTimes(eventLog: EventLog, times: Map<number, number>): EventLog {
   return {
     ...eventLog,
     consume: (options) =>
@@ -43,12 +43,12 @@ function withTimes(eventLog: EventLog, times: Map<number, number>): EventLog {
         async open(handle) {
           const consumer = await options.open(handle);
           return {
+            ...consumer,
             handle(records) {
               const [first] = records;
               if (first !== undefined) times.set(handle.partition, first.appendedAt);
               return consumer.handle(records);
             },
-            close: () => consumer.close(),
           };
         },
       }),

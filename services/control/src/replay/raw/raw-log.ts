@@ -75,9 +75,8 @@ export function createRawLog(deps: RawLogDeps): EventLog {
               const consumer = await options.open(admitted);
               if (own.committed === undefined) handle.seek(committed.offset);
               return {
+                ...consumer,
                 handle: (records) => consumer.handle(records.map((record) => hidden(handle.partition, record))),
-                truncated: async (end) => consumer.truncated?.(end),
-                close: () => consumer.close(),
               };
             },
             {
