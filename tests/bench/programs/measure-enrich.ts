@@ -22,6 +22,12 @@ import { assertStored } from './assert-stored.ts';
 import { caughtUp, cpuMicrosOf, type Engines, openEngines } from './bench-engines.ts';
 import { asStored, readTraffic } from './bench-traffic.ts';
 
+/**
+ * How often each round repeats the baseline and the enrichment. The collection of garbage before them lets V8 forget optimised code, so the first
+ * passes are slower. The number is the same for all, because their ratios are compared.
+ */
+const PASSES = 10;
+
 export interface EnrichTask {
   readonly folder: string;
   /** The maximum number of rounds. */
@@ -109,9 +115,9 @@ async function main({ folder, rounds, partitions, copies }: EnrichTask): Promise
   };
 
   async function runRound(round: number): Promise<void> {
-    const bare = await perRecord(10, () => parseAndWrite(records, rows));
-    const warm = await perRecord(10, () => pass(kept));
-    const fresh = Array.from({ length: 3 }, create);
+    const bare = await perRecord(PASSES, () => parseAndWrite(records, rows));
+    const warm = await perRecord(PASSES, () => pass(kept));
+    const fresh = Array.from({ length: PASSES }, create);
     const newCaches = await perRecord(fresh.length, (nth) => pass(fresh[nth] ?? create()));
     const loop = await runOnLog(join(folder, `loop-${round}`), runEnricher);
     const floor = await runOnLog(join(folder, `floor-${round}`), enrichWithFewestSteps);
