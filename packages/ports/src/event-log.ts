@@ -34,9 +34,15 @@ export interface EventLog {
 
   /**
    * Resolves with the positions of the given partitions (default: all, in order of their numbers). Rejects with
-   * `event_log_unavailable` if one of them cannot be reached.
+   * `event_log_unavailable` if one of them cannot be reached. `atLeast`: an end that the partitions had before. If a partition ends earlier, the log
+   * first checks that this is not the answer of a former leader. Pass it if an earlier end means that records were lost.
    */
-  positions(topic: string, group: string, partitions?: readonly number[]): Promise<readonly PartitionPosition[]>;
+  positions(
+    topic: string,
+    group: string,
+    partitions?: readonly number[],
+    atLeast?: number,
+  ): Promise<readonly PartitionPosition[]>;
 
   /**
    * Resolves, for each partition, with the lowest offset whose record was appended at or after `timeMs` (Unix milliseconds), or

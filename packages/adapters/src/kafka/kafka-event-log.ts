@@ -179,8 +179,8 @@ async function openWith(links: Links, config: KafkaEventLogConfig): Promise<Kafk
         options,
       );
     },
-    positions: (topic, group, asked = partitions) =>
-      readPositions(queryLink, named(topic), groupId(group, named(topic)), asked).catch((error: unknown) => {
+    positions: (topic, group, asked = partitions, atLeast = 0) =>
+      readPositions(queryLink, named(topic), groupId(group, named(topic)), asked, atLeast).catch((error: unknown) => {
         throw eventLogUnavailable(`cannot read the positions of ${topic}`, error);
       }),
     async offsetsAtTime(topic, timeMs) {
@@ -281,8 +281,9 @@ async function readPositions(
   topic: string,
   group: string,
   partitions: readonly number[],
+  atLeast: number,
 ): Promise<readonly PartitionPosition[]> {
-  const edges = await readAllEdges(link, topic, partitions);
+  const edges = await readAllEdges(link, topic, partitions, atLeast);
   const find = (cluster: Cluster) => coordinatorPlace(cluster, group);
   const committed = await withRetry(link, 10, find, async (coordinator) => {
     const { responses } = await coordinator.offsetFetch({

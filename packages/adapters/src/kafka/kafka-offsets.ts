@@ -1,6 +1,6 @@
 import { DependencyError } from '@weir/domain/errors';
 import { type KafkaLink, leaderOf, retried } from './kafka-link.ts';
-import type { AdminBroker, BrokerPlace } from './kafkajs-private.ts';
+import { type AdminBroker, type BrokerPlace, brokerPlaces } from './kafkajs-private.ts';
 
 /** Number of attempts, 100 ms apart. */
 const ATTEMPTS = 10;
@@ -29,13 +29,43 @@ export function readEdges(
 
 /**
  * Does the same as `readEdges`. If consumers cannot read all records of a partition yet, because an in-sync replica lacks some, the result of the
- * partition also has `written`: one past the highest offset that the leader has written.
+ * partition also has `written`: one past the highest offset that the leader has written. If a partition ends before `atLeast`, its `end` is that of
+ * `readHighestEnd`.
  */
 export async function readAllEdges(
   link: KafkaLink,
   topic: string,
   partitions: readonly number[],
+  atLeast: number,
 ): Promise<ReadonlyMap<number, Edges & { readonly written?: number }>> {
+  const all = await readLeaderEdges(link, topic, partitions);
+  for (const [partition, edges] of all) {
+    if (edges.end >= atLeast) continue;
+    all.set(partition, { ...edges, end: Math.max(edges.end, await readHighestEnd(link, topic, partition)) });
+  }
+  return all;
+}
+
+/**
+ * Asks every broker for the end offset of a partition. Resolves with the highest one, or with -1 if no broker returned one. Call it before records
+ * count as lost. A broker that cannot reach the controller continues to answer as the leader of its former partitions, and lacks the records that
+ * the present leader has. Ignores brokers that do not answer, or that are not the leader.
+ */
+export async function readHighestEnd(link: KafkaLink, topic: string, partition: number): Promise<number> {
+  const places = await link.run(async (cluster) => brokerPlaces(cluster));
+  const asked = places.map(async (place) => {
+    const found = await listOffsets(link, topic, new Map([[place, [partition]]]), END);
+    return found.get(partition)!;
+  });
+  const ends = (await Promise.allSettled(asked)).map((one) => (one.status === 'fulfilled' ? one.value : -1));
+  return Math.max(-1, ...ends);
+}
+
+async function readLeaderEdges(
+  link: KafkaLink,
+  topic: string,
+  partitions: readonly number[],
+): Promise<Map<number, Edges & { readonly written?: number }>> {
   return retried(ATTEMPTS, async (isRepeated) => {
     const byLeader = await leadersOf(link, topic, partitions, isRepeated);
     const [edges, ends] = await Promise.all([

@@ -25,7 +25,7 @@ export async function assertLogNotTruncated(expected: ExpectedEnd): Promise<void
   const { eventLog, topic, partition, end, seenBy, truncatedAt = Number.POSITIVE_INFINITY } = expected;
   if (end === 0) return;
   // The positions are read after `end` was determined. A lower end therefore means that records were lost.
-  const positions = await eventLog.positions(topic, expected.group, [partition]);
+  const positions = await eventLog.positions(topic, expected.group, [partition], end);
   const found = positions.find((position) => position.partition === partition)?.end ?? 0;
   const reliable = Math.min(found, truncatedAt);
   if (reliable >= end) return;

@@ -26,7 +26,7 @@ export function createReplayLog({ eventLog, topic, run, starts, gate, admit, isO
   const nameOf = (name: string): string => (name === TOPIC_ENRICHED ? topic : name);
   return {
     ...eventLog,
-    positions: (name, group, partitions) => eventLog.positions(nameOf(name), group, partitions),
+    positions: (name, ...more) => eventLog.positions(nameOf(name), ...more),
     consume: (options) =>
       eventLog.consume({
         ...options,

@@ -3,7 +3,7 @@ import type { Logger } from '@weir/runtime/logger';
 import type { KafkaMessage } from 'kafkajs';
 import { eventLogUnavailable, knownRefusal, rootCause } from '../kafka-errors.ts';
 import type { KafkaLink, Leaders } from '../kafka-link.ts';
-import { readEdges } from '../kafka-offsets.ts';
+import { readEdges, readHighestEnd } from '../kafka-offsets.ts';
 import { type BrokerPlace, withPartitionErrors } from '../kafkajs-private.ts';
 
 /**
@@ -151,18 +151,17 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   async function accept(source: FetchSource, offset: number, fetched: FetchedPartition): Promise<void> {
     const { errorCode, messages, highWatermark } = fetched;
     if (errorCode === OFFSET_OUT_OF_RANGE) return findRange(source, offset);
-    if (errorCode !== 0) return refused(source, errorCode);
+    if (errorCode !== 0) return refused(source, knownRefusal(errorCode)?.type ?? `error ${errorCode}`);
     refusals.delete(source);
     source.deliver(offset, messages, Number(highWatermark));
   }
 
   /** Requests new metadata, because the leader may have moved. Reports every 50th consecutive refusal. */
-  function refused(source: FetchSource, code: number): void {
+  function refused(source: FetchSource, why: string): void {
     retryWithNewLeaders();
     const count = (refusals.get(source) ?? 0) + 1;
     refusals.set(source, count);
     if (count % REFUSALS_REPORTED_EACH !== 0) return;
-    const why = knownRefusal(code)?.type ?? `error ${code}`;
     source.onError(
       eventLogUnavailable(`the broker refuses to read ${source.topic}/${source.partition}`, new Error(why)),
     );
@@ -171,6 +170,9 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   async function findRange(source: FetchSource, offset: number): Promise<void> {
     const { topic, partition } = source;
     const { first, end } = (await readEdges(link, topic, [partition])).get(partition)!;
+    if (offset > end && (await readHighestEnd(link, topic, partition)) >= offset) {
+      return refused(source, `its records end at ${end}, but another broker has the records up to ${offset}`);
+    }
     source.outOfRange(offset, first, end);
   }
 

@@ -90,9 +90,9 @@ export function createRawLog(deps: RawLogDeps): EventLog {
           );
         },
       }),
-    async positions(topic, _group, partitions) {
+    async positions(topic, _group, ...more) {
       const group = topic === TOPIC_RAW ? GROUP_REPLAY_ENRICHER : GROUP_REPLAY_WRITER;
-      const positions = await eventLog.positions(nameOf(topic), group, partitions);
+      const positions = await eventLog.positions(nameOf(topic), group, ...more);
       if (topic !== TOPIC_RAW) return positions;
       return positions.map((position) => {
         const first = firstOf(position.partition);
