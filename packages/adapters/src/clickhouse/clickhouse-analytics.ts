@@ -4,7 +4,7 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import { type Analytics, STATEMENT_BYTES_MAX } from '@weir/ports/analytics';
 import { clickhouseDrift, type DriftedServer, SHARDS_QUERY, TABLES_QUERY, VERSION_QUERY } from './clickhouse-drift.ts';
-import { insertError, statementError } from './clickhouse-errors.ts';
+import { EACH_ROW_OR_ERROR, insertError, statementError, WHOLE_OR_ERROR } from './clickhouse-errors.ts';
 import { DATES_STAY_TEXTS, EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson } from './clickhouse-exact-json.ts';
 import { type MigrationStep, migrateClickhouse } from './clickhouse-migrate.ts';
 import { exchangeGenerations } from './exchange-generations.ts';
@@ -43,6 +43,7 @@ const INSERT_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** With these settings, an insert into `records` is one block with one token, skips no row, and is answered only when its rows are durable. */
 const INSERT_SETTINGS = {
+  ...EACH_ROW_OR_ERROR,
   // The server aborts an insert after the time that the client waits for its answer. So the writer knows how long an insert with an
   // unknown result can still store its rows.
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
@@ -69,21 +70,22 @@ const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
 } as const;
 
-/** Without these settings, ClickHouse refuses a statement with about 50,000 parts, such as deleting a person with 2,000 devices of several users. */
-const LONG_STATEMENT = {
+/** Without the sizes, ClickHouse refuses a statement with about 50,000 parts, such as deleting a person with 2,000 devices of several users. */
+const STATEMENT_SETTINGS = {
+  ...WHOLE_OR_ERROR,
   max_query_size: String(STATEMENT_BYTES_MAX),
   max_ast_elements: String(STATEMENT_BYTES_MAX),
   max_expanded_ast_elements: String(STATEMENT_BYTES_MAX),
 };
 /** Settings of queries that Weir wrote. The server ends a query when the client gives up, so that retries do not accumulate. */
-const SELECT_SETTINGS = { ...LONG_STATEMENT, max_execution_time: REQUEST_TIMEOUT_MS / 1000 } as const;
+const SELECT_SETTINGS = { ...STATEMENT_SETTINGS, max_execution_time: REQUEST_TIMEOUT_MS / 1000 } as const;
 /**
  * Settings of the statements that `change` runs. `mutations_sync`: an ALTER … DELETE or UPDATE ends only when all replicas have done it.
  * `allow_nondeterministic_mutations`: without it, a replicated table refuses a subquery in an ALTER … DELETE or UPDATE. Such a subquery
  * reads only tables that do not change meanwhile, so all replicas get the same result.
  */
 const CHANGE_SETTINGS = {
-  ...LONG_STATEMENT,
+  ...STATEMENT_SETTINGS,
   mutations_sync: '2',
   allow_nondeterministic_mutations: 1,
   max_execution_time: REQUEST_TIMEOUT_MS / 1000,
@@ -141,7 +143,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
   const client = createClient(connection);
   // If the reader has its own user, the profile of this user has the settings (infra/clickhouse/users.yaml). ClickHouse refuses other settings.
   const hasProfile = user !== undefined && user.username !== username;
-  const readerSettings = hasProfile ? {} : { ...DATES_STAY_TEXTS, ...DYNAMIC_KEYS };
+  const readerSettings = hasProfile ? {} : { ...WHOLE_OR_ERROR, ...DATES_STAY_TEXTS, ...DYNAMIC_KEYS };
   const reader = createClient({ ...connection, ...user, clickhouse_settings: readerSettings });
   const streamer = createClient({ ...connection, request_timeout: STREAM_TIMEOUT_MS });
   // `responds` has its own connections, because all connections of the other clients can be busy with long statements.
@@ -270,9 +272,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
       if (limit.aborted) throw new DependencyError('analytics_unavailable', `no response within ${withinMs} ms`);
     },
 
-    async close() {
-      await Promise.all([client.close(), reader.close(), streamer.close(), responder.close()]);
-    },
+    close: () => Promise.all([client, reader, streamer, responder].map((one) => one.close())).then(() => undefined),
   };
 
   async function run(statement: string): Promise<void> {

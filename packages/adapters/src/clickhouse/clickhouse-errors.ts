@@ -23,6 +23,28 @@ const ABOUT_A_ROW = new Set([
   53, 69, 70, 128, 131, 306, 321, 349, 407, 469, 645,
 ]);
 
+/**
+ * The default profile of a server also applies to Weir's user. If that profile has a limit whose mode is `break` or `any`, ClickHouse processes only a
+ * part of the rows and reports success. With these settings, each limit ends a statement with an error.
+ */
+export const WHOLE_OR_ERROR = {
+  timeout_overflow_mode: 'throw',
+  read_overflow_mode: 'throw',
+  result_overflow_mode: 'throw',
+  group_by_overflow_mode: 'throw',
+  sort_overflow_mode: 'throw',
+  distinct_overflow_mode: 'throw',
+  set_overflow_mode: 'throw',
+} as const;
+
+/** The same for inserts. Without the other settings, such a profile could let ClickHouse skip rows that it refuses, or the errors of views. */
+export const EACH_ROW_OR_ERROR = {
+  ...WHOLE_OR_ERROR,
+  input_format_allow_errors_num: '0',
+  input_format_allow_errors_ratio: 0,
+  materialized_views_ignore_errors: 0,
+} as const;
+
 /** Error codes of a query in which a value has a wrong type, or cannot be converted to another type. */
 const ABOUT_TYPES = new Set([6, 38, 41, 43, 53, 70, 72, 386, 467]);
 

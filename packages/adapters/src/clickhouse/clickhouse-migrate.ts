@@ -10,6 +10,7 @@ import {
 } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import { sqlStatements } from '@weir/embedded-clickhouse/sql-tokens';
+import { WHOLE_OR_ERROR } from './clickhouse-errors.ts';
 import { onCluster } from './clickhouse-on-cluster.ts';
 
 export interface MigrateConfig {
@@ -133,7 +134,7 @@ async function applyMissing(
   const run = (query: string, settings: ClickHouseSettings = {}): Promise<unknown> =>
     client.command({
       query: onCluster(query, config.cluster),
-      clickhouse_settings: { max_execution_time: STATEMENT_MS_MAX / 1000, ...settings },
+      clickhouse_settings: { ...WHOLE_OR_ERROR, max_execution_time: STATEMENT_MS_MAX / 1000, ...settings },
     });
   if (known === undefined) {
     await run(

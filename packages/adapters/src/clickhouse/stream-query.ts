@@ -2,7 +2,7 @@ import { type Readable, Transform } from 'node:stream';
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import type { StreamOptions } from '@weir/ports/analytics';
-import { statementError } from './clickhouse-errors.ts';
+import { statementError, WHOLE_OR_ERROR } from './clickhouse-errors.ts';
 
 const MEMORY_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 /** If sorting or grouping needs more memory than this, ClickHouse does it on disk. */
@@ -19,7 +19,7 @@ const STREAM_SETTINGS = {
   wait_end_of_query: 0,
   cancel_http_readonly_queries_on_client_close: 1,
   http_write_exception_in_output_format: 0,
-  timeout_overflow_mode: 'throw',
+  ...WHOLE_OR_ERROR,
   max_result_rows: '0',
   max_result_bytes: '0',
   max_memory_usage: String(MEMORY_BYTES_MAX),
