@@ -4,7 +4,7 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DependencyError } from '@weir/domain/errors';
 import { type Analytics, STATEMENT_BYTES_MAX } from '@weir/ports/analytics';
 import { clickhouseDrift, type DriftedServer, SHARDS_QUERY, TABLES_QUERY, VERSION_QUERY } from './clickhouse-drift.ts';
-import { EACH_ROW_OR_ERROR, insertError, statementError, WHOLE_OR_ERROR } from './clickhouse-errors.ts';
+import { EACH_ROW_OR_ERROR, insertError, statementError, WHOLE_OR_ERROR, wholeNumberIn } from './clickhouse-errors.ts';
 import { DATES_STAY_TEXTS, EXACT_JSON_QUERY, EXACT_JSON_SETTINGS, holdsLossyJson } from './clickhouse-exact-json.ts';
 import { type MigrationStep, migrateClickhouse } from './clickhouse-migrate.ts';
 import { exchangeGenerations } from './exchange-generations.ts';
@@ -154,7 +154,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
   async function exactJsonKnown(): Promise<boolean> {
     if (exactJson === undefined) {
       const [row] = await select<{ known: string | number }>(EXACT_JSON_QUERY);
-      exactJson = Number(row?.known) > 0;
+      exactJson = wholeNumberIn(row?.known) > 0;
     }
     return exactJson;
   }
@@ -203,7 +203,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
           'WHERE log_id = {logId:String} AND raw_partition = {partition:UInt32}',
         { logId, partition },
       );
-      return Number(row?.highest ?? -1);
+      return wholeNumberIn(row?.highest);
     },
 
     latestBlock: () => readLatestBlock(select),

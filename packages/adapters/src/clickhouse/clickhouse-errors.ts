@@ -35,6 +35,8 @@ export const WHOLE_OR_ERROR = {
   sort_overflow_mode: 'throw',
   distinct_overflow_mode: 'throw',
   set_overflow_mode: 'throw',
+  // With 1, an aggregation of no rows would have no row, and `wholeNumberIn` would throw.
+  empty_result_for_aggregation_by_empty_set: 0,
 } as const;
 
 /** The same for inserts. Without the other settings, such a profile could let ClickHouse skip rows that it refuses, or the errors of views. */
@@ -125,6 +127,19 @@ export function isTypeError(error: unknown): boolean {
 /** Whether Weir's user lacks a permission for a statement. `error` is a result of `statementError`. */
 export function isPermissionError(error: unknown): boolean {
   return error instanceof DependencyError && clickhouseCode(error.cause) === NO_PERMISSION;
+}
+
+/**
+ * The whole number in an answer that always has one row. Throws `analytics_unavailable` if the answer lacks it, for example because a proxy sent an
+ * empty answer. Such an answer does not mean that the table is empty: the writer would insert all of its rows again.
+ */
+export function wholeNumberIn(value: string | number | undefined): number {
+  const number = value === undefined || value === '' ? Number.NaN : Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  throw new DependencyError(
+    'analytics_unavailable',
+    'an answer of ClickHouse is incomplete: it lacks a row or a number',
+  );
 }
 
 function clickhouseCode(error: unknown): number | undefined {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DependencyError } from '@weir/domain/errors';
 import type { Analytics } from '@weir/ports/analytics';
-import { isPermissionError } from './clickhouse-errors.ts';
+import { isPermissionError, wholeNumberIn } from './clickhouse-errors.ts';
 
 const CHECK_EVERY_MS = 20;
 /** The longest wait. The time limit of every insert is shorter (`INSERT_SETTINGS` in clickhouse-analytics.ts). */
@@ -51,7 +51,7 @@ export async function readLatestBlock(select: Analytics['select']): Promise<numb
         'SELECT any(engine) AS engine, max(max_block_number) AS latest FROM system.parts ' +
         "WHERE database = currentDatabase() AND table = 'records' GROUP BY partition_id)",
     );
-    return Number(row?.block ?? 0);
+    return wholeNumberIn(row?.block);
   } catch (error) {
     if (isPermissionError(error)) return undefined;
     throw error;
