@@ -149,21 +149,20 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
   // `responds` has its own connections, because all connections of the other clients can be busy with long statements.
   const responder = createClient(connection);
 
-  /** Whether the server has the setting of `EXACT_JSON_SETTINGS`; older servers refuse it. `undefined` until the server has answered. */
-  let exactJson: boolean | undefined;
+  /**
+   * True if the server has the setting of `EXACT_JSON_SETTINGS`; older servers refuse it. Only the answer true is kept, until an insert fails: another
+   * version of ClickHouse can answer at any time, for example after an upgrade.
+   */
+  let hasExactJson = false;
   async function exactJsonKnown(): Promise<boolean> {
-    if (exactJson === undefined) {
-      const [row] = await select<{ known: string | number }>(EXACT_JSON_QUERY);
-      exactJson = wholeNumberIn(row?.known) > 0;
-    }
-    return exactJson;
+    if (hasExactJson) return true;
+    const [row] = await select<{ known: string | number }>(EXACT_JSON_QUERY);
+    hasExactJson = wholeNumberIn(row?.known) > 0;
+    return hasExactJson;
   }
 
-  /** The result of `selectTokens`; `undefined` until the server has answered. */
-  let tokensOfSelect: Readonly<Record<string, string | number>> | undefined;
   async function selectTokens(): Promise<Readonly<Record<string, string | number>>> {
-    tokensOfSelect ??= selectTokenSettings(await select<{ name: string }>(SELECT_TOKENS_QUERY));
-    return tokensOfSelect;
+    return selectTokenSettings(await select<{ name: string }>(SELECT_TOKENS_QUERY));
   }
 
   return {
@@ -193,6 +192,7 @@ export function openClickhouseAnalytics(config: ClickhouseAnalyticsConfig): Clic
         });
         await finished(stream.resume());
       } catch (error) {
+        hasExactJson = false;
         throw insertError(error);
       }
     },
