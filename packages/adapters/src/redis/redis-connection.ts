@@ -130,8 +130,9 @@ function common(address: RedisAddress, { tls, commandTimeoutMs = COMMAND_TIMEOUT
     commandTimeout: commandTimeoutMs,
     connectTimeout: scaled(CONNECT_TIMEOUT_MS),
     socketTimeout: scaled(SOCKET_TIMEOUT_MS),
-    // READONLY means that the server has become a replica. Reconnecting finds the present master.
-    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+    // READONLY means that the server has become a replica. Reconnecting finds the present master. For a script, versions of Redis before 7.0 put other
+    // words before READONLY.
+    reconnectOnError: ({ message }: Error) => /\bREADONLY\b/.test(message),
   };
 }
 

@@ -59,6 +59,18 @@ describeLocal(`Redis: a client that ioredis has given up${problem === undefined 
     for (const one of [hanging, sentinel]) one.stop();
   });
 
+  test('a script finds that the server has become a replica: also with the error of Redis 6', async () => {
+    const { client } = await connect(`redis://127.0.0.1:${server.port}`);
+    let ended = false;
+    client.once('close', () => {
+      ended = true;
+    });
+    const error =
+      "ERR Error running script (call to f_0f): @user_script:8: @user_script: 8: -READONLY You can't write against a read only replica.";
+    await expect(client.eval('return redis.error_reply(ARGV[1])', 0, error)).rejects.toThrow('READONLY');
+    await eventually('the client has ended the connection', () => ended);
+  });
+
   test('the last connection to a Cluster ends while the client resolves host names', async () => {
     const connection = await connect(`redis+cluster://127.0.0.1:${node.port}`);
     const { client } = connection;
