@@ -76,7 +76,7 @@ describe('the drops of each exclusion rule', () => {
     await addSite('counted');
     const add = async (value: string) =>
       (await weir.call('POST', '/sites/counted/exclusions', { type: 'visitor', value })).body.data;
-    const [busy, idle] = [await add('colleague'), await add('nobody')];
+    const [busy, idle] = [await add('colleague'), await add('stranger')];
     expect(busy).toMatchObject({ dropped: 0, last_dropped_at: null });
     const now = Date.now();
     const older = now - 600_000;
