@@ -9,10 +9,10 @@ import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import kafkajs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
+import { openKafka, topicPrefix } from './open-kafka.mjs';
 
-const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
-const env = process.env;
-const topic = `${env.KAFKA_TOPIC_PREFIX ?? ''}registry`;
+const { CompressionCodecs, CompressionTypes, Partitioners } = kafkajs;
+const topic = `${topicPrefix}registry`;
 /** The beginning of the keys that belong to the log itself: its ID and its number of partitions. */
 const OF_LOG = '\u0000';
 /**
@@ -24,22 +24,6 @@ const RECORDS_PER_REQUEST = 500;
 const READ_WITHIN_MS = 120_000;
 const STDOUT_FD = 1;
 
-const ca = env.KAFKA_TLS_CA_FILE ? readFileSync(env.KAFKA_TLS_CA_FILE, 'utf8') : undefined;
-const kafka = new Kafka({
-  clientId: 'weir-registry-backup',
-  brokers: (env.KAFKA_BROKERS ?? '').split(',').map((broker) => broker.trim()),
-  ...(env.KAFKA_TLS === 'true' ? { ssl: ca === undefined ? true : { ca } } : {}),
-  ...(env.KAFKA_SASL_USERNAME
-    ? {
-        sasl: {
-          mechanism: env.KAFKA_SASL_MECHANISM || 'plain',
-          username: env.KAFKA_SASL_USERNAME,
-          password: env.KAFKA_SASL_PASSWORD,
-        },
-      }
-    : {}),
-  logLevel: logLevel.ERROR,
-});
 // Weir can compress records with LZ4 (KAFKA_COMPRESSION), and kafkajs has no LZ4 codec of its own.
 CompressionCodecs[CompressionTypes.LZ4] = () => ({
   compress: ({ buffer }) => compressFrame(buffer),
@@ -51,7 +35,7 @@ const isRestore = command === 'restore' && options.every((option) => option === 
 if (!isRestore && (command !== 'dump' || options.length > 0)) {
   fail('use: registry-backup.mjs dump > FILE, or restore [--new-log] < FILE');
 }
-if (!env.KAFKA_BROKERS) fail('KAFKA_BROKERS is not set: set it, and the other settings KAFKA_*, as for Weir');
+const kafka = openKafka('registry-backup', 'weir-registry-backup');
 const restored = isRestore ? await readRows(options.includes('--new-log')) : [];
 const admin = kafka.admin();
 await admin.connect();
