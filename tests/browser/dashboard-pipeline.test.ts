@@ -82,8 +82,7 @@ describeBrowser('the pipeline page with everything that an operator can meet', (
       user_id: `user-${nth}`,
       properties: { order: `order-${nth}`, email: 'ada@example.com' },
     }));
-    const headers = { authorization: `Bearer ${key}` };
-    expect((await client.send({ path: '/api/v1/events/batch', headers, body: { events } })).status).toBe(200);
+    await client.sendBatch(key, events);
     const dead = async () => (await client.number('SELECT count() FROM dead_letters')) === LETTERS;
     await eventually('the dead letters', dead, WITHIN_MS);
     await importLog();

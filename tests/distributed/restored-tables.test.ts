@@ -32,8 +32,7 @@ describeDistributed('the tables are restored from a backup of ClickHouse', FAULT
       const { key } = await client.createKey(site);
       const send = async (): Promise<void> => {
         const events = Array.from({ length: EVENTS }, (_, nth) => ({ name: 'seen', visitor_id: `visitor-${nth}` }));
-        const headers = { authorization: `Bearer ${key}` };
-        expect((await client.send({ path: '/api/v1/events/batch', headers, body: { events } })).status).toBe(200);
+        await client.sendBatch(key, events);
         await client.settled();
       };
       await send();

@@ -25,8 +25,7 @@ describeDistributed('retention on Kafka, Redis and ClickHouse', FAULTS_ENV, (wei
         visitor_id: `visitor-${nth % 20}`,
         timestamp: Date.now() - (nth % 4) * 60 * DAY_MS,
       }));
-      const headers = { authorization: `Bearer ${key}` };
-      expect((await client.send({ path: '/api/v1/events/batch', headers, body: { events } })).status).toBe(200);
+      await client.sendBatch(key, events);
     }
     await client.settled();
     await eventually('the metric to be set', async () => (await doneAt()) > 0);

@@ -85,8 +85,7 @@ describeDistributed('an archiver that is stopped, replaced and continued', FAULT
       const { key } = await client.createKey(site);
       const send = async (): Promise<void> => {
         const events = Array.from({ length: EVENTS }, (_, nth) => ({ name: 'seen', visitor_id: `visitor-${nth}` }));
-        const headers = { authorization: `Bearer ${key}` };
-        expect((await client.send({ path: '/api/v1/events/batch', headers, body: { events } })).status).toBe(200);
+        await client.sendBatch(key, events);
         await client.settled();
       };
       const numbers = async (): Promise<readonly number[]> =>

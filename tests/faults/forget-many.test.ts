@@ -43,11 +43,7 @@ async function put(client: WeirClient, key: string, names: readonly string[]): P
       ...(isUser(nth) ? { user_id: `user-${name}` } : { visitor_id: name }),
     },
   ]);
-  const headers = { authorization: `Bearer ${key}` };
-  for (let at = 0; at < events.length; at += BATCH) {
-    const body = { events: events.slice(at, at + BATCH) };
-    expect((await client.send({ path: '/api/v1/events/batch', headers, body })).status).toBe(200);
-  }
+  for (let at = 0; at < events.length; at += BATCH) await client.sendBatch(key, events.slice(at, at + BATCH));
   const users = names.filter((_, nth) => isUser(nth));
   const identify = async (): Promise<void> => {
     for (let name = users.pop(); name !== undefined; name = users.pop()) {

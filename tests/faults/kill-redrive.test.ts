@@ -38,8 +38,7 @@ test(`kill -9 at ${KILLS} moments while dead letters are redriven by two callers
       user_id: `user-${nth % 16}`,
       idempotency_key: `key-${nth}`,
     }));
-    const headers = { authorization: `Bearer ${key}` };
-    expect((await client.send({ path: '/api/v1/events/batch', headers, body: { events } })).status).toBe(200);
+    await client.sendBatch(key, events);
     const open = 'SELECT count() FROM dead_letters WHERE redriven_at IS NULL';
     await eventually('the dead letters', async () => (await client.number(open)) === LETTERS, STEP_WITHIN_MS);
     await client.settled();

@@ -22,8 +22,7 @@ async function putHistory(weir: WeirProcess, key: string, now: number, random: (
       timestamp: now - Math.floor(random() * 400 * DAY_MS),
       ...(nth % 5 === 0 ? { value: '1.50', properties: { currency: 'EUR' } } : {}),
     }));
-    const headers = { authorization: `Bearer ${key}` };
-    expect((await weir.client.send({ path: '/api/v1/events/batch', headers, body: { events } })).status).toBe(200);
+    await weir.client.sendBatch(key, events);
   }
 }
 

@@ -116,6 +116,12 @@ export function createWeirClient(urls: readonly string[], adminToken: string, is
     );
   };
 
+  /** Sends a batch of server events. Rejects if the answer is not 200. */
+  const sendBatch = async (key: string, events: readonly unknown[]): Promise<void> => {
+    const answer = await send({ path: '/api/v1/events/batch', headers: bearer(key), body: { events } });
+    if (answer.status !== 200) throw new Error(`a batch was answered with ${answer.status} ${answer.text}`);
+  };
+
   const audit = (): Promise<readonly Row[]> => sql(AUDIT);
   /**
    * Repeats the audit until it finds nothing: it reads `records` twice, so a record that another test stores in between looks like a
@@ -147,6 +153,7 @@ export function createWeirClient(urls: readonly string[], adminToken: string, is
     settled,
     events: (key: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>
       send({ path: '/api/v1/events', headers: { ...bearer(key), ...headers }, body }),
+    sendBatch,
     identify: (key: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>
       send({ path: '/api/identify', headers: { ...bearer(key), ...headers }, body }),
     collect: (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> =>

@@ -47,8 +47,7 @@ describeOwnProcess('forgetting in a process of its own', () => {
       { name: 'visit', visitor_id: name, session_id: `s${name}`, properties: { plan: name } },
       { name: 'payment', value: '5', user_id: `u${name}`, properties: { currency: 'EUR' } },
     ]);
-    const headers = { authorization: `Bearer ${key}` };
-    await weir.client.send({ path: '/api/v1/events/batch', headers, body: { events: items } });
+    await weir.client.sendBatch(key, items);
     for (const name of names)
       await weir.client.identify(key, { visitor_id: name, user_id: `u${name}`, email: `${name}@example.com` });
     await weir.client.settled();

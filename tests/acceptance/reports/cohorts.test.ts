@@ -41,12 +41,7 @@ describe('cohorts', () => {
       use('oldOnlyByEngagement', '2026-02-01T10:00:00Z', '$engagement'),
       ...['2026-03-27T12:00:00Z', '2026-03-28T12:00:00Z'].map((time) => use('anonymous', time)),
     ];
-    const answer = await client.send({
-      path: '/api/v1/events/batch',
-      headers: { authorization: `Bearer ${key}` },
-      body: { events },
-    });
-    expect(answer.status).toBe(200);
+    await client.sendBatch(key, events);
     await client.settled();
   });
 

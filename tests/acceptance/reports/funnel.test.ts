@@ -129,12 +129,7 @@ describe('funnels', () => {
     );
     const anonymous = ['a', 'b', 'c'].map((name, n) => ({ name, timestamp: START + n }));
     for (const all = [...events, ...anonymous]; all.length > 0; ) {
-      const answer = await client.send({
-        path: '/api/v1/events/batch',
-        headers: { authorization: `Bearer ${key}` },
-        body: { events: all.splice(0, 500) },
-      });
-      expect(answer.status).toBe(200);
+      await client.sendBatch(key, all.splice(0, 500));
     }
     await client.settled();
   });

@@ -89,12 +89,7 @@ describe('realtime', () => {
       ...{ name: one.event, timestamp: at(one) },
       ...found[0],
     }));
-    const answer = await client.send({
-      path: '/api/v1/events/batch',
-      headers: { authorization: `Bearer ${key.key}` },
-      body: { events },
-    });
-    expect(answer.status).toBe(200);
+    await client.sendBatch(key.key, events);
     await client.settled();
   });
 

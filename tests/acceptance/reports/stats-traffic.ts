@@ -102,12 +102,7 @@ export async function sendEvents(client: WeirClient, site: string): Promise<void
       ...(n % 5 < 3 ? { session_id } : {}),
     },
   ]);
-  const answer = await client.send({
-    path: '/api/v1/events/batch',
-    headers: { authorization: `Bearer ${key}` },
-    body: { events },
-  });
-  if (answer.status !== 200) throw new Error(`the batch was answered ${answer.status} ${answer.text}`);
+  await client.sendBatch(key, events);
   await client.settled();
 }
 
