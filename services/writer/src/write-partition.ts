@@ -57,8 +57,8 @@ const IN_SLOT: ReadonlySet<State> = new Set<State>(['plan', 'insert', 'verify'])
  *     -------  -----------------------------------------------------  ------------------------------------------------
  *     gather   waits for a full batch or the end of the linger        plan (a batch is ready), commit (no batch is ready),
  *                                                                     pause (a swap asks for it)
- *     plan     takes an insert slot and the batch; commits the plan   insert, pause (before it takes a batch)
- *              of the first piece (at first the batch is one piece)
+ *     plan     takes an insert slot and the batch; commits the plan   insert, pause (before it takes a batch),
+ *              of the first piece (at first the batch is one piece)   reopen (the token may be forgotten)
  *     insert   inserts the piece with the token of its plan           stored, verify (after an unknown result),
  *                                                                     divide (ClickHouse refused the rows)
  *     verify   checks that `records` really holds the piece           stored
