@@ -3,17 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLmdbEventLog } from '@weir/adapters/lmdb/lmdb-event-log';
 import { GROUP_ENRICHER, TOPIC_RAW } from '@weir/domain/records/topics';
-import { loadConfig } from '@weir/runtime/config/config';
-import { createLogger } from '@weir/runtime/logger';
 import { filesWith, sendClientAddresses } from '@weir/testkit/client-addresses';
 import { eventually } from '@weir/testkit/eventually';
-import { createWeirClient } from '@weir/testkit/weir-client';
-import { startWeir, type Weir } from '../src/startup/start-weir.ts';
+import type { Weir } from '../src/startup/start-weir.ts';
+import { startWithClock } from './start-with-clock.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOON = Date.UTC(2026, 4, 1, 12);
-const TOKEN = 'test-admin-token-0123456789';
 const SALTS = join('log', 'salts.json');
 
 /** The time of Weir's clock, which the test sets. All started roles run in this process. */
@@ -21,28 +18,6 @@ let now = NOON;
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-addresses-'));
 let weir: Weir | undefined;
 
-async function start() {
-  let printed = '';
-  weir = startWeir({
-    config: loadConfig({
-      PORT: '0',
-      WEIR_DATA_DIR: dataDir,
-      WEIR_ADMIN_TOKEN: TOKEN,
-      WEIR_GUARD_INTERVAL_SECONDS: '1',
-      TRUSTED_PROXIES: '127.0.0.1',
-      // The pipeline must use the clock of this test, so it cannot run in another thread.
-      WEIR_PIPELINE_THREAD: 'off',
-    }),
-    roles: ['gateway', 'enricher', 'writer', 'control'],
-    logger: createLogger('silent'),
-    clock: () => now,
-    print: (text) => {
-      printed += text;
-    },
-  });
-  await weir.started;
-  return createWeirClient([/http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? ''], TOKEN);
-}
 afterAll(async () => {
   await weir?.close();
   rmSync(dataDir, { recursive: true });
@@ -65,7 +40,10 @@ async function firstOffsets(): Promise<readonly number[]> {
 }
 
 test('the disk never holds a plain address; the key of a day is removed when its records have expired', async () => {
-  const client = await start();
+  const env = { WEIR_DATA_DIR: dataDir, WEIR_GUARD_INTERVAL_SECONDS: '1', TRUSTED_PROXIES: '127.0.0.1' };
+  const started = await startWithClock(() => now, env);
+  weir = started.weir;
+  const { client } = started;
   const site = await client.createSite();
   const rows = await sendClientAddresses(client, site, 'first');
   await client.rows('events', site, rows);

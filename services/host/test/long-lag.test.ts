@@ -1,16 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@weir/runtime/config/config';
-import { createLogger } from '@weir/runtime/logger';
-import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
+import type { WeirClient } from '@weir/testkit/weir-client';
 import type { Role } from '../src/roles.ts';
-import { startWeir, type Weir } from '../src/startup/start-weir.ts';
+import type { Weir } from '../src/startup/start-weir.ts';
+import { CHROME, startWithClock } from './start-with-clock.ts';
 
 const HOUR_MS = 3_600_000;
-const TOKEN = 'test-admin-token-0123456789';
-const CHROME =
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
 /** The time of Weir's clock, which the test sets. All started roles run in this process. */
 let now = Date.UTC(2026, 4, 1, 12);
@@ -18,25 +14,10 @@ const dataDir = mkdtempSync(join(tmpdir(), 'weir-long-lag-'));
 let weir: Weir | undefined;
 
 async function start(roles: readonly Role[]): Promise<WeirClient> {
-  let printed = '';
-  weir = startWeir({
-    config: loadConfig({
-      PORT: '0',
-      WEIR_DATA_DIR: dataDir,
-      WEIR_ADMIN_TOKEN: TOKEN,
-      TRUSTED_PROXIES: '127.0.0.1',
-      // The pipeline must use the clock of this test, so it cannot run in another thread.
-      WEIR_PIPELINE_THREAD: 'off',
-    }),
-    roles,
-    logger: createLogger('silent'),
-    clock: () => now,
-    print: (text) => {
-      printed += text;
-    },
-  });
-  await weir.started;
-  return createWeirClient([/http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? ''], TOKEN);
+  const env = { WEIR_DATA_DIR: dataDir, TRUSTED_PROXIES: '127.0.0.1' };
+  const started = await startWithClock(() => now, env, roles);
+  weir = started.weir;
+  return started.client;
 }
 
 async function stop(): Promise<void> {

@@ -1,18 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@weir/runtime/config/config';
-import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
-import { createWeirClient, type WeirClient } from '@weir/testkit/weir-client';
-import { startWeir, type Weir } from '../src/startup/start-weir.ts';
+import type { WeirClient } from '@weir/testkit/weir-client';
+import type { Weir } from '../src/startup/start-weir.ts';
+import { CHROME, startWithClock } from './start-with-clock.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const EVENING = Date.UTC(2026, 4, 1, 23, 50);
-const TOKEN = 'test-admin-token-0123456789';
-const CHROME =
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Safari/537.36';
 
 /** The time of Weir's clock, which the test sets. All started roles run in this process. */
 let now = EVENING;
@@ -22,26 +18,8 @@ let client: WeirClient;
 let site: string;
 
 beforeAll(async () => {
-  let printed = '';
-  const env = {
-    PORT: '0',
-    WEIR_DATA_DIR: dataDir,
-    WEIR_ADMIN_TOKEN: TOKEN,
-    WEIR_GUARD_INTERVAL_SECONDS: '1',
-    // The pipeline must use the clock of this test, so it cannot run in another thread.
-    WEIR_PIPELINE_THREAD: 'off',
-  };
-  weir = startWeir({
-    config: loadConfig(env),
-    roles: ['gateway', 'enricher', 'writer', 'control'],
-    logger: createLogger('silent'),
-    clock: () => now,
-    print: (text) => {
-      printed += text;
-    },
-  });
-  await weir.started;
-  client = createWeirClient([/http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? ''], TOKEN);
+  const env = { WEIR_DATA_DIR: dataDir, WEIR_GUARD_INTERVAL_SECONDS: '1' };
+  ({ weir, client } = await startWithClock(() => now, env));
   site = await client.createSite();
 });
 afterAll(async () => {
