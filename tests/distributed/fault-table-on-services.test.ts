@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seededRandom } from '@weir/testkit/load';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
-import { say } from '../faults/exactly-once.ts';
+import { faultSeed, say } from '../faults/exactly-once.ts';
 import { testFault } from '../faults/suite/fault-test.ts';
 import { namesOn } from '../faults/suite/faults-page.ts';
 import { closeShared } from '../faults/suite/shared-subjects.ts';
 import { DISTRIBUTED_KINDS } from './kinds/distributed-faults.ts';
 
-const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+const seed = faultSeed();
 const random = seededRandom(seed);
 afterAll(closeShared, 120_000);
 beforeAll(() => say(`fault table of a deployment: WEIR_FAULT_SEED=${seed}`));

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Load, loadEvent, seededRandom } from '@weir/testkit/load';
-import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
+import { FAULTS_ENV, faultSeed, say } from '../faults/exactly-once.ts';
 import { describeDistributed } from './deployment.ts';
 import { CLIENTS, underLoad } from './under-load.ts';
 
@@ -13,7 +13,7 @@ const KEYS_AGAIN_MAX = 300;
 jest.setTimeout(600_000);
 
 describeDistributed('faults of a deployment, under load: nothing lost, nothing twice', FAULTS_ENV, (weir) => {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+  const seed = faultSeed();
   const random = seededRandom(seed);
   beforeAll(() => say(`distributed faults: WEIR_FAULT_SEED=${seed}`));
 

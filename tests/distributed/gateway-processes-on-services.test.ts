@@ -3,7 +3,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { sendHttp } from '@weir/testkit/http-client';
 import { seededRandom } from '@weir/testkit/load';
 import { bearer } from '@weir/testkit/weir-client';
-import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
+import { FAULTS_ENV, faultSeed, say } from '../faults/exactly-once.ts';
 import { describeDistributed } from './deployment.ts';
 import { underLoad } from './under-load.ts';
 
@@ -15,7 +15,7 @@ const ANSWERS_IN_A_ROW = 10;
 jest.setTimeout(300_000);
 
 describeDistributed('gateways with two processes each', { ...FAULTS_ENV, WEIR_GATEWAY_PROCESSES: '2' }, (weir) => {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+  const seed = faultSeed();
   const random = seededRandom(seed);
   beforeAll(() => say(`gateway processes on services: WEIR_FAULT_SEED=${seed}`));
 

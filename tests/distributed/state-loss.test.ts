@@ -3,7 +3,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { keptConnection, sendHttp } from '@weir/testkit/http-client';
 import { seededRandom } from '@weir/testkit/load';
 import { bearer } from '@weir/testkit/weir-client';
-import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
+import { FAULTS_ENV, faultSeed, say } from '../faults/exactly-once.ts';
 import { type Deployment, describeDistributed } from './deployment.ts';
 import { redisCommand } from './redis-command.ts';
 
@@ -111,7 +111,7 @@ async function expectOneRowPerKey({ client }: Deployment, site: string, load: Re
 }
 
 describeDistributed('a state store that is lost again and again', FAULTS_ENV, (weir) => {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+  const seed = faultSeed();
   const random = seededRandom(seed);
 
   async function underRepeatingLoad(name: string, times: number, lose: () => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Load } from '@weir/testkit/load';
+import { type Load, seededRandom } from '@weir/testkit/load';
 import type { WeirClient } from '@weir/testkit/weir-client';
 import { mustRunWeir, type WeirProcess } from '@weir/testkit/weir-process';
 
@@ -54,6 +54,18 @@ async function countsOf(client: WeirClient, site: string, column: string, where:
     for (const row of rows) counts.set(String(row.name), Number(row.n));
   }
   return counts;
+}
+
+/** The seed of a run: `WEIR_FAULT_SEED` repeats the random moments of an earlier run. */
+export function faultSeed(): number {
+  return Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+}
+
+/** Prints the seed of a run, and returns its generator of random numbers. */
+export function faultRandom(run: string): () => number {
+  const seed = faultSeed();
+  say(`${run}: WEIR_FAULT_SEED=${seed}`);
+  return seededRandom(seed);
 }
 
 /** Prints one line, so that it is visible in the output of CI. */

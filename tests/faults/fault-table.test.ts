@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@weir/testkit/weir-process';
-import { say } from './exactly-once.ts';
+import { faultSeed, say } from './exactly-once.ts';
 import { EMBEDDED_FAULTS } from './suite/embedded-faults.ts';
 import { testFault } from './suite/fault-test.ts';
 import { namesOn } from './suite/faults-page.ts';
 import { closeShared } from './suite/shared-subjects.ts';
 
-const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+const seed = faultSeed();
 afterAll(closeShared);
 beforeAll(() => say(`fault table: WEIR_FAULT_SEED=${seed}`));
 

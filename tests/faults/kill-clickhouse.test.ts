@@ -1,16 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '@weir/testkit/eventually';
-import { seededRandom, startLoad } from '@weir/testkit/load';
+import { startLoad } from '@weir/testkit/load';
 import { startWeir } from '@weir/testkit/weir-process';
-import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
+import { expectExactlyOnce, FAULTS_ENV, faultRandom, say } from './exactly-once.ts';
 
 const KILLS = Number(process.env.WEIR_CLICKHOUSE_KILLS ?? 8);
 const CLIENTS = 16;
 
 test(`kill -9 of the ClickHouse child at ${KILLS} random moments under load: no event is lost or stored twice`, async () => {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`kill-clickhouse: WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
+  const random = faultRandom('kill-clickhouse');
   const weir = await startWeir({ env: FAULTS_ENV });
   try {
     const { site, key } = await weir.client.createSiteWithKey();

@@ -11,11 +11,10 @@ import { TOPIC_ENRICHED, TOPIC_RAW } from '@weir/domain/records/topics';
 import type { ObjectStore } from '@weir/ports/object-store';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
-import { seededRandom } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { openEmbeddedOn } from '../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { archivedRecords } from '../../services/archiver/test/archived-records.ts';
-import { FAULTS_ENV, say } from './exactly-once.ts';
+import { FAULTS_ENV, faultRandom, say } from './exactly-once.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = [3, 2];
@@ -145,9 +144,7 @@ async function recordsOf(place: Place, visitor: string): Promise<number> {
 }
 
 async function surviveKills(place: Place): Promise<void> {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`kill-parquet: WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
+  const random = faultRandom('kill-parquet');
   for (const day of DAYS) await fillDay(place, day, random);
 
   const weir = await start(place);

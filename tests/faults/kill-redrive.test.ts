@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startEmbeddedClickhouse } from '@weir/embedded-clickhouse/start-embedded-clickhouse';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
-import { seededRandom } from '@weir/testkit/load';
 import { startWeir, TEST_ADMIN_TOKEN, type WeirProcess } from '@weir/testkit/weir-process';
-import { FAULTS_ENV, say } from './exactly-once.ts';
+import { FAULTS_ENV, faultRandom, say } from './exactly-once.ts';
 
 const KILLS = Number(process.env.WEIR_REDRIVE_KILLS ?? 3);
 const LETTERS = 60;
@@ -23,9 +22,7 @@ async function command({ dataDir }: WeirProcess, statement: string): Promise<voi
 }
 
 test(`kill -9 at ${KILLS} moments while dead letters are redriven by two callers: each is stored exactly once`, async () => {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`kill-redrive: WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
+  const random = faultRandom('kill-redrive');
   const weir = await startWeir({ env: FAULTS_ENV });
   try {
     const { client } = weir;

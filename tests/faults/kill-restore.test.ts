@@ -8,10 +8,10 @@ import { openObjectStore } from '@weir/adapters/object-store/open-object-store';
 import { summariseArchive } from '@weir/runtime/archive/archive-manifest';
 import { eventually } from '@weir/testkit/eventually';
 import { describeLive } from '@weir/testkit/live-ports';
-import { seededRandom, startLoad } from '@weir/testkit/load';
+import { startLoad } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
-import { expectExactlyOnce, FAULTS_ENV, say } from './exactly-once.ts';
+import { expectExactlyOnce, FAULTS_ENV, faultRandom, say } from './exactly-once.ts';
 
 const EVENTS = 2_000;
 const RECORDS_PER_SECOND = 400;
@@ -27,9 +27,7 @@ const digestsOf = ({ client }: WeirProcess) => tableDigests((query) => client.sq
 /** Fills one Weir and archives its records. Then restores a second Weir from this archive alone, and kills it several times during the restore. */
 async function restores(env: Readonly<Record<string, string>>, endpoint: string | undefined): Promise<void> {
   const { digests, site, events } = await archiveOne(env, endpoint);
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`kill-restore: WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
+  const random = faultRandom('kill-restore');
   const weir = await startWeir({ env: { ...ENV, ...env } });
   const ask = async (method: string, path: string, status: number, body?: object): Promise<void> => {
     await eventually(`${method} ${path}`, async () => {

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@weir/testkit/eventually';
-import { seededRandom, startLoad } from '@weir/testkit/load';
+import { startLoad } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
-import { FAULTS_ENV, say } from './exactly-once.ts';
+import { FAULTS_ENV, faultRandom } from './exactly-once.ts';
 
 const KILLS = Number(process.env.WEIR_RETENTION_KILLS ?? 4);
 const BATCHES = 12;
@@ -27,9 +27,7 @@ async function putHistory(weir: WeirProcess, key: string, now: number, random: (
 }
 
 test(`kill -9 at ${KILLS} moments while rows expire under load: each expired record is counted once, and no other one changes`, async () => {
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`kill-retention: WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
+  const random = faultRandom('kill-retention');
   // Weir's clock begins at noon, so that it does not pass midnight during the test: the rows of one more day would then expire.
   const noon = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS;
   const clock = { NODE_OPTIONS: `--import ${CLOCK}`, CLOCK_SHIFT_MS: String(noon - Date.now()) };

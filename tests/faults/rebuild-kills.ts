@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '@weir/testkit/eventually';
-import { type Load, seededRandom } from '@weir/testkit/load';
+import type { Load } from '@weir/testkit/load';
 import { PROJECT_ROOT, type WeirProcess } from '@weir/testkit/weir-process';
 import {
   addRebuildMigration,
@@ -11,7 +11,7 @@ import {
   REBUILT_ORDER,
 } from '../../packages/adapters/test/clickhouse/rebuild-migration.ts';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
-import { expectExactlyOnce, say } from './exactly-once.ts';
+import { expectExactlyOnce, faultRandom, say } from './exactly-once.ts';
 import { REPLAY_KILLS } from './replay-kills.ts';
 
 const KILL_WITHIN_MS = 4_000;
@@ -43,9 +43,7 @@ export function copyInstallation(): string {
  */
 export async function killRebuild({ weir, load, site, root, kill }: RebuildKills): Promise<void> {
   const { client } = weir;
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`rebuild: WEIR_REPLAY_KILLS=${REPLAY_KILLS} WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
+  const random = faultRandom(`rebuild, WEIR_REPLAY_KILLS=${REPLAY_KILLS}`);
   await addRebuildMigration(join(root, 'schemas/clickhouse'), (query) => client.sql(query));
   const phases: string[] = [];
   // The rebuild begins with the restart after this kill, which is not one of the REPLAY_KILLS.

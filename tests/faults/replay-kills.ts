@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '@weir/testkit/eventually';
-import { type Load, seededRandom } from '@weir/testkit/load';
+import type { Load } from '@weir/testkit/load';
 import type { WeirProcess } from '@weir/testkit/weir-process';
 import { tableDigests } from '../../packages/adapters/test/clickhouse/table-digests.ts';
-import { expectExactlyOnce, say } from './exactly-once.ts';
+import { expectExactlyOnce, faultRandom, say } from './exactly-once.ts';
 
 /** The number of kills in each test of replays. Each step of a replay has at most one kill. A test of rebuilds has one kill more. */
 export const REPLAY_KILLS = Number(process.env.WEIR_REPLAY_KILLS ?? 3);
@@ -41,9 +41,7 @@ const DROPPED_EARLY_EVERY = 4;
  */
 export async function killReplays({ weir, from, load, site, kill }: ReplayKills): Promise<void> {
   const { client } = weir;
-  const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-  say(`replay from ${from}: WEIR_REPLAY_KILLS=${REPLAY_KILLS} WEIR_FAULT_SEED=${seed}`);
-  const random = seededRandom(seed);
+  const random = faultRandom(`replay from ${from}, WEIR_REPLAY_KILLS=${REPLAY_KILLS}`);
   const killed: string[] = [];
   let refusals = 0;
 

@@ -1,6 +1,6 @@
 import { DISK_MB, whyNoDay } from './day/day-weir.ts';
 import { runDay } from './day/run-day.ts';
-import { say } from './exactly-once.ts';
+import { faultSeed, say } from './exactly-once.ts';
 
 /** The duration of the test in hours of the simulated clock, which goes about as fast as in `npm run day`. */
 const HOURS = 2;
@@ -11,7 +11,7 @@ const MEMORY_MAX_BYTES = 1_500_000_000;
 
 const problem = whyNoDay();
 const onThisMachine = problem !== undefined && process.env.CI !== 'true' ? test.skip : test;
-const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+const seed = faultSeed();
 
 onThisMachine(
   `two simulated hours of hostile traffic in 1.5 GB of memory: nothing is lost, nothing is stored twice${problem === undefined ? '' : ` (${problem})`}`,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '@weir/testkit/eventually';
 import { seededRandom } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
-import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
+import { FAULTS_ENV, faultRandom, say } from '../faults/exactly-once.ts';
 import { auditSent } from '../faults/suite/audit-sent.ts';
 import { startVisitorLoad, type VisitorLoad } from '../faults/suite/visitor-load.ts';
 import { fillHistory } from './fill-history.ts';
@@ -34,11 +34,9 @@ const releases = chosen.length > 0 ? chosen : ['d6c523d24a5c770156d84f89b85c5fcc
 test(
   `${PATHS} random paths between releases, up and down, with kills`,
   async () => {
-    const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
-    say(`release paths: ${releases.join(', ')}; WEIR_UPGRADE_PATHS=${PATHS} WEIR_FAULT_SEED=${seed}`);
+    const random = faultRandom(`release paths: ${releases.join(', ')}; WEIR_UPGRADE_PATHS=${PATHS}`);
     const versions = [THIS_CODE];
     for (const name of releases) versions.push(await installationOf(name));
-    const random = seededRandom(seed);
     for (let nth = 0; nth < PATHS; nth++) await walkPath(versions, random);
   },
   TEST_WITHIN_MS,

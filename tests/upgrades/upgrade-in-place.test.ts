@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '@weir/testkit/eventually';
 import { seededRandom } from '@weir/testkit/load';
 import { startWeir, type WeirProcess } from '@weir/testkit/weir-process';
-import { FAULTS_ENV, say } from '../faults/exactly-once.ts';
+import { FAULTS_ENV, faultSeed, say } from '../faults/exactly-once.ts';
 import { auditSent } from '../faults/suite/audit-sent.ts';
 import { type Sent, startVisitorLoad, type VisitorLoad } from '../faults/suite/visitor-load.ts';
 import { fillHistory } from './fill-history.ts';
@@ -27,7 +27,7 @@ const problem = missingCommit(OLD);
 (problem === undefined ? test : test.skip)(
   `a data folder of ${OLD} is migrated in place with ${KILLS} kills, while events are accepted${problem === undefined ? '' : `: ${problem}`}`,
   async () => {
-    const seed = Number(process.env.WEIR_FAULT_SEED ?? Date.now() % 1_000_000);
+    const seed = faultSeed();
     say(`upgrade: WEIR_UPGRADE_ROWS=${ROWS} WEIR_UPGRADE_KILLS=${KILLS} WEIR_FAULT_SEED=${seed}`);
     const random = seededRandom(seed);
     const old = await installationOf(OLD);
