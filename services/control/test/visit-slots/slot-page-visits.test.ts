@@ -7,11 +7,11 @@ import type { Scope } from '@weir/control/reports/report-sql';
 import { visitSourceOf } from '@weir/control/reports/visits/visit-source';
 import { buildDays } from '@weir/control/visit-slots/build-days';
 import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
-import { choicesOf, DAY_MS, DAYS, randomVisits, T0 } from '../visits/random-visits.ts';
+import { choicesOf, DAY_MS, DAYS, randomVisits, SEED, T0 } from '../visits/random-visits.ts';
 import { useSlotBuilds } from './slot-builds-harness.ts';
 
-/** The array `page_visits` of slots (docs/decisions/0060). `WEIR_SLOT_SEED` repeats the rows of a run. */
-const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+// These tests are about the array `page_visits` of slots (docs/decisions/0060).
+
 const BY_PAGE = dimensionOf('page') as Dimension;
 /** The first and the last day from which a report of 2026-10-20 to 2026-10-31 can read slots. */
 const BUILT = DAYS - 1;

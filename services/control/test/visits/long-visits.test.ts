@@ -4,16 +4,14 @@ import {
   useClickhouse,
 } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
-import { choicesOf, DAY_MS, HOUR_MS, T0 } from './random-visits.ts';
+import { choicesOf, DAY_MS, HOUR_MS, SEED, T0 } from './random-visits.ts';
 
-/** `WEIR_LONG_VISITS_SEED` repeats the visits and the periods of a run. */
-const SEED = Number(process.env.WEIR_LONG_VISITS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const SITES = 30;
 const PERIODS_PER_SITE = 8;
 
 const opened = useClickhouse({ openMs: 60_000 });
 
-test(`a report reads sessions if a visit of its period continues for more than a day beyond it (WEIR_LONG_VISITS_SEED=${SEED})`, async () => {
+test(`a report reads sessions if a visit of its period continues for more than a day beyond it (WEIR_SLOT_SEED=${SEED})`, async () => {
   const { random, chance } = choicesOf(SEED);
   const times: number[][] = [];
   const rows: RowFields[] = [];

@@ -11,12 +11,9 @@ import { type ReportRequest, readReportRequest } from '../../src/reports/report-
 import type { AskedScope } from '../../src/reports/report-sql.ts';
 import { FIND_MOVED } from '../../src/reports/visits/visit-rows.ts';
 import { visitSourceOf } from '../../src/reports/visits/visit-source.ts';
+import { HOUR_MS, SEED, SITE, T0 } from './random-visits.ts';
 
-const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const HOUR_MS = 3600_000;
-const T0 = Date.UTC(2026, 9, 20);
 const HOURS = 60;
-const SITE = 'shop';
 
 const opened = useClickhouse({ openMs: 60_000 });
 

@@ -8,6 +8,8 @@ export const DAY_MS = 24 * HOUR_MS;
 export const T0 = Date.UTC(2026, 9, 20);
 export const DAYS = 12;
 export const SITE = 'shop';
+/** The seed of the rows and questions of a run. `WEIR_SLOT_SEED` repeats an earlier run. */
+export const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Random choices that the seed decides. */
 export interface RandomChoices {

@@ -12,16 +12,14 @@ import { SESSIONS } from '../../src/reports/report-sql.ts';
 import { statsReport } from '../../src/reports/stats-report.ts';
 import { buildDays } from '../../src/visit-slots/build-days.ts';
 import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
-import { choicesOf, DAY_MS, DAYS, FILTERS, HOUR_MS, randomVisits, SITE, T0 } from './random-visits.ts';
+import { choicesOf, DAY_MS, DAYS, FILTERS, HOUR_MS, randomVisits, SEED, SITE, T0 } from './random-visits.ts';
 import { stampRows } from './stamp-rows.ts';
 
-/**
- * Compares reports that include bots: from the rows near the period or slots (docs/glossary.md), and from the view `sessions`. In some visits of the
- * first site, some rows are from a bot. The second site has the same rows, but each row of a bot has a visitor and a session of its own. The rows of
- * both sites have the stamps (docs/glossary.md) of the enricher. Some rows arrive late, and half of the visits are sent without a session ID, so late
- * rows also move sessions. The third site has the rows of the first, without stamps.
- */
-const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+// These tests compare reports that include bots: from the rows near the period or slots (docs/glossary.md), and from the view `sessions`. In some
+// visits of the first site, some rows are from a bot. The second site has the same rows, but each row of a bot has a visitor and a session of its
+// own. The rows of both sites have the stamps (docs/glossary.md) of the enricher. Some rows arrive late, and half of the visits are sent without a
+// session ID, so late rows also move sessions. The third site has the rows of the first, without stamps.
+
 /** From and to, in hours after `T0`. */
 const SPANS = [
   [0, 12 * 24],

@@ -31,15 +31,13 @@ import {
   HOUR_MS,
   PROPERTY_FILTERS,
   randomVisits,
+  SEED,
   SITE,
   T0,
 } from './random-visits.ts';
 
-/**
- * Compares reports that read slots (docs/glossary.md) with the same reports over rows only. `WEIR_SLOT_SEED` repeats the rows and the questions of a
- * run.
- */
-const SEED = Number(process.env.WEIR_SLOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+// These tests compare reports that read slots (docs/glossary.md) with the same reports over rows only.
+
 const choices = choicesOf(SEED);
 const { pick, chance } = choices;
 
