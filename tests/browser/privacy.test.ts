@@ -1,4 +1,4 @@
-import { describeBrowser, gateHits, loaded, useBrowser } from './use-browser.ts';
+import { describeBrowser, loaded, openBehindGate, useBrowser } from './use-browser.ts';
 
 describeBrowser('options and wishes in Chromium, by the rows', () => {
   const browser = useBrowser();
@@ -73,12 +73,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
 
   test('an opt-out also removes queued hits', async () => {
     const siteId = await browser.openSite();
-    const page = await (await browser.context()).newPage();
-    const gate = await gateHits(page);
-    await page.goto(`${browser.site.url}/a`);
-    await loaded(page);
-    await browser.rows(siteId, 1);
-    gate.isClosed = true;
+    const { page, gate } = await openBehindGate(browser, siteId);
     const refused = gate.refusal();
     await page.evaluate(`weir.track('waiting'); weir.track('waiting too')`);
     await refused;
@@ -204,12 +199,7 @@ describeBrowser('options and wishes in Chromium, by the rows', () => {
     'hits that wait when an excluded page is left are kept for the next page, except in cookieless mode (%j)',
     async (attributes) => {
       const siteId = await browser.openSite(`data-exclude="/admin*" ${attributes}`);
-      const page = await (await browser.context()).newPage();
-      const gate = await gateHits(page);
-      await page.goto(`${browser.site.url}/a`);
-      await loaded(page);
-      await browser.rows(siteId, 1);
-      gate.isClosed = true;
+      const { page, gate } = await openBehindGate(browser, siteId);
       // Waits for the failure here and below. If a page is left during a request, the snippet cannot keep the hit of this request for the next page.
       const refused = gate.refusal();
       await page.evaluate(`weir.track('kept'); history.pushState({}, '', '/admin')`);

@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { readmeExample } from '../examples/readme-example.ts';
-import { describeBrowser, gateHits, loaded, useBrowser } from './use-browser.ts';
+import { describeBrowser, loaded, openBehindGate, useBrowser } from './use-browser.ts';
 
 describeBrowser('delivery from Chromium, by the rows', () => {
   const browser = useBrowser();
@@ -23,13 +23,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
 
   test('hits that are tracked offline are kept when the page is left, and sent with the next page', async () => {
     const siteId = await browser.openSite();
-    const context = await browser.context();
-    const page = await context.newPage();
-    const gate = await gateHits(page);
-    await page.goto(`${browser.site.url}/a`);
-    await loaded(page);
-    await browser.rows(siteId, 1);
-    gate.isClosed = true;
+    const { page, gate } = await openBehindGate(browser, siteId);
     // Waits for the failure here and below. If a page is left during a request, the snippet cannot keep the hit of this request for the next page.
     const first = gate.refusal();
     await page.evaluate(`weir.track('kept')`);
@@ -125,12 +119,7 @@ describeBrowser('delivery from Chromium, by the rows', () => {
 
   test('only the newest 60 hits are queued; more than 64 KiB of them are kept when the page is left', async () => {
     const siteId = await browser.openSite();
-    const page = await (await browser.context()).newPage();
-    const gate = await gateHits(page);
-    await page.goto(`${browser.site.url}/a`);
-    await loaded(page);
-    await browser.rows(siteId, 1);
-    gate.isClosed = true;
+    const { page, gate } = await openBehindGate(browser, siteId);
     // Waits for the failure here and below. If a page is left during a request, the snippet cannot keep the hit of this request for the next page.
     const first = gate.refusal();
     await page.evaluate(`for (let n = 1; n <= 65; n++) weir.track('n' + n, { text: 'x'.repeat(2_000) })`);

@@ -147,15 +147,24 @@ interface HitGate {
 }
 
 /**
- * Lets a test refuse the hits of a page. Call it before the page loads: a request that is sent directly after a new route was set may miss the
- * route. The clock of the page is stopped, so the snippet does not repeat a refused request by itself.
+ * Opens `/a` in a new page, and waits until its pageview is stored. The gate then refuses the hits of the page, until the test opens it. The clock of
+ * the page is stopped, so the snippet does not repeat a refused request by itself.
  */
-export async function gateHits(page: Page): Promise<HitGate> {
+export async function openBehindGate(
+  browser: TestBrowser,
+  siteId: string,
+): Promise<{ readonly page: Page; readonly gate: HitGate }> {
+  const page = await (await browser.context()).newPage();
   const gate: HitGate = {
     isClosed: false,
     refusal: () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/collect')),
   };
+  // The route is set before the page loads: a request that is sent directly after a new route was set may miss the route.
   await page.route('**/api/collect', (route) => (gate.isClosed ? route.abort() : route.continue()));
   await stopClock(page);
-  return gate;
+  await page.goto(`${browser.site.url}/a`);
+  await loaded(page);
+  await browser.rows(siteId, 1);
+  gate.isClosed = true;
+  return { page, gate };
 }
