@@ -53,7 +53,10 @@ export const ADMIN_OPERATIONS = {
     responses: {
       ...one(200, 'The site.', 'Site'),
       ...NOT_FOUND,
-      409: jsonResponse('The change requires signatures, but the site has no identity secret.', ENVELOPE),
+      409: jsonResponse(
+        'The change requires signatures, but the site has no identity secret. Or: `keep` cannot change while a replay runs.',
+        ENVELOPE,
+      ),
     },
   },
   removeSite: {
@@ -166,7 +169,10 @@ export const ADMIN_OPERATIONS = {
       200: jsonResponse('What the replay would do (dry_run).', successBody(schemaRef('ReplayPlan'))),
       ...one(201, 'The replay.', 'Replay'),
       ...NOT_FOUND,
-      409: jsonResponse('There is a replay already.', ENVELOPE),
+      409: jsonResponse(
+        'There is a replay, an erasure, a removal of expired rows, or an archive that the replay cannot use.',
+        ENVELOPE,
+      ),
     },
   },
   readReplay: {
@@ -221,7 +227,10 @@ export const ADMIN_OPERATIONS = {
     responses: {
       ...one(200, 'The replay.', 'Replay'),
       ...NO_REPLAY,
-      409: jsonResponse('There is no swap to undo, or it is more than 24 hours old.', ENVELOPE),
+      409: jsonResponse(
+        'There is no swap to undo, it is more than 24 hours old, or it has applied migrations. Or a swap, an erasure or a removal of expired rows runs.',
+        ENVELOPE,
+      ),
     },
   },
   dropReplay: {
