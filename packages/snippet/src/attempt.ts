@@ -12,19 +12,25 @@ export const attempt = <T>(run: () => T): T | undefined => {
   }
 };
 
+/**
+ * The keys in the browser's storage: the visitor and its session, the hits that wait, and the opt-out. The scripts repeat these texts, because
+ * constants would need more bytes after gzip.
+ */
+type StoredName = 'weir' | 'weir.q' | 'weir.off';
+
 /** Values that the browser's storage refused, because it is full or because access is denied. They are lost when the page ends. */
 const refused: Record<string, string | number> = {};
 
 /** Reads a value from the browser's storage for this origin. */
-export const kept = (name: string): string | undefined =>
+export const kept = (name: StoredName): string | undefined =>
   (refused[name] as string) || attempt(() => localStorage[name] as string);
 
 /** Writes a value to the browser's storage, or to `refused` if the storage refuses it. An empty text or 0 removes the value. */
-export const keep = (name: string, text: string | number): void => {
-  refused[name] = text;
+export const keep = (name: StoredName, text: string | number): void => {
   attempt(() => {
     if (text) localStorage[name] = text;
     else delete localStorage[name];
-    refused[name] = '';
+    text = '';
   });
+  refused[name] = text;
 };

@@ -1,12 +1,11 @@
 import { attempt, keep, kept } from './attempt.ts';
-import { cleanUrl } from './clean-url.ts';
+import { URL_CHARS_MAX } from './clean-url.ts';
 import { isOn, matches, type Options } from './options.ts';
-import { QUEUE_NAME } from './queue.ts';
 import { writeVisitor } from './visitor.ts';
 import { watchClicks } from './watch-clicks.ts';
 import { watchEngagement } from './watch-engagement.ts';
 import { watchHistory } from './watch-history.ts';
-import { createCore, type WeirCore } from './weir.ts';
+import { type Core, createCore, type WeirCore } from './weir.ts';
 
 export interface Weir extends WeirCore {
   /**
@@ -26,7 +25,6 @@ declare global {
   }
 }
 
-const OFF = 'weir.off';
 const CAMPAIGN = 'utm_*,ref,source,via,*cl*id,';
 
 /** Creates the full snippet with its options; `src`: the default of the option `src`. The caller sends the first pageview. */
@@ -36,20 +34,22 @@ export function createWeir(given: Options, src = location.href): Weir {
   let cookieless = isOn(given.cookieless);
   // The fragment can have queries too: `#/reset?token=…`.
   const path = (): string => location.pathname + (isOn(given.hash) ? location.hash : '').replace(/[^#]*/g, clean);
+  /** Does the same as `cleanUrl`, and also removes query parameters. */
   const clean = (url: string): string =>
-    cleanUrl(
-      url.replace(/\?[^#]*/g, (pairs) =>
+    (url.split('#')[0] as string)
+      .replace(/\?.*/, (pairs) =>
         pairs
-          .replace(/[?&]([^&=]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + query, name) ? pair : ''))
+          // Each pair begins with `?` or `&`.
+          .replace(/.([^&=]*)[^&]*/g, (pair, name) => (matches(CAMPAIGN + query, name) ? pair : ''))
           .replace(/^&/, '?'),
-      ),
-    );
+      )
+      .slice(0, URL_CHARS_MAX);
 
-  const core = createCore(
+  const [weir, leave, hit, page] = createCore(
     given.site,
     ((given.endpoint || 'api/collect').match(/\S+/g) as string[]).map((path) => new URL(path, given.src || src).href),
     () =>
-      +(kept(OFF) as string) ||
+      +(kept('weir.off') as string) ||
       (isOn(given.privacy) &&
       (+(navigator.doNotTrack as string) || (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl)
         ? 3
@@ -60,32 +60,31 @@ export function createWeir(given: Options, src = location.href): Weir {
           : cookieless),
     path,
     clean,
-  );
-  const weir = core.weir as Weir;
+  ) as Core<Weir>;
   const forget = (): void => {
     writeVisitor('');
-    keep(QUEUE_NAME, '');
-    core.page.visitor_id = core.page.session_id = '';
+    keep('weir.q', '');
+    page.visitor_id = page.session_id = '';
   };
-  const endPage = isOn(given.engagement) && watchEngagement(core);
+  const endPage = isOn(given.engagement) && watchEngagement(hit, page);
   watchClicks(weir.track, clean, given);
   if (isOn(spa)) {
     watchHistory(path, () => {
       if (endPage) endPage();
-      weir.pageview();
+      hit();
     });
   }
   weir.optOut = () => {
     // `forget` comes first, so that full storage has room for the opt-out.
     forget();
-    keep(OFF, 3);
+    keep('weir.off', 3);
     // After an opt-out, `leave` drops the waiting hits.
-    core.queue.leave();
+    leave();
   };
-  weir.optIn = () => keep(OFF, 0);
+  weir.optIn = () => keep('weir.off', 0);
   weir.setCookieless = (on) => {
-    cookieless = on;
-    if (on) forget();
+    // biome-ignore lint/suspicious/noAssignInExpressions: saves 1 byte
+    if ((cookieless = on)) forget();
   };
   return weir;
 }

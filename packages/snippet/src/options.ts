@@ -45,10 +45,10 @@ export interface Options {
 /** Says whether a switch is on. A switch that is undefined is off. */
 export const isOn = (value: Switch | undefined): boolean => /^(true)?$/.test(value as string);
 
-export const matches = (globs: Globs | undefined, text: string): boolean => {
-  const pattern = (globs as string)
-    .replace(/[\s,]+/g, '|')
-    .replace(/[^\w|*]/g, '\\$&')
-    .replace(/\*/g, '.*');
-  return new RegExp(`^(${pattern})$`).test(text);
-};
+export const matches = (globs: Globs, text: string): boolean =>
+  new RegExp(
+    `^(${globs
+      .replace(/[\s,]+/g, '|')
+      .replace(/[^\w|*]/g, '\\$&')
+      .replace(/\*/g, '.*')})$`,
+  ).test(text);

@@ -15,7 +15,6 @@ export interface Queue {
   leave(): void;
 }
 
-export const QUEUE_NAME = 'weir.q';
 const WAITING_HITS_MAX = 60;
 /**
  * The pause after a failure without Retry-After is this time multiplied by the number of consecutive failures. If an endpoint cannot be reached, that
@@ -33,8 +32,14 @@ const OPTED_OUT = 3;
  */
 const KEEPALIVE_CHARS_MAX = 2e4;
 
-/** Creates the queue. If an endpoint cannot be reached, the queue tries the next one. */
-export function createQueue(endpoints: string[], mode: () => Mode): Queue {
+/**
+ * Creates the queue. If an endpoint cannot be reached, the queue tries the next one. Returns a tuple, because the names of properties would stay in
+ * the scripts.
+ */
+export function createQueue(
+  endpoints: string[],
+  mode: () => Mode,
+): readonly [leave: Queue['leave'], send: Queue['send']] {
   const hits: string[] = [];
   /** 1 while the first hit is being sent. */
   let busy = 0;
@@ -42,64 +47,64 @@ export function createQueue(endpoints: string[], mode: () => Mode): Queue {
   let failures = 0;
   let timer: number | undefined;
 
-  const takeStored = (): string[] => {
-    const stored = attempt(() => JSON.parse(kept(QUEUE_NAME) as string)) || [];
-    keep(QUEUE_NAME, '');
-    return stored;
-  };
-
   /** Drops the oldest hits over the limit, or all after an opt-out (also in another tab). Returns the first waiting hit, if any. */
   const next = (): string | undefined => {
-    hits.splice(busy, mode() === OPTED_OUT ? WAITING_HITS_MAX : hits.length - WAITING_HITS_MAX);
+    hits.splice(busy, hits.length - WAITING_HITS_MAX * ((mode() !== OPTED_OUT) as unknown as number));
     return hits[busy];
+  };
+
+  /** Takes the hits that an earlier page stored. They are older than those that wait. */
+  const takeStored = (): void => {
+    attempt(() => hits.splice(busy, 0, ...JSON.parse(kept('weir.q') as string)));
+    keep('weir.q', '');
   };
 
   const goOn = (): void => {
     timer = clearTimeout(timer) as undefined;
-    queue.send();
+    send();
   };
 
-  const queue: Queue = {
-    async send(body) {
-      if (body) hits.push(body);
-      else hits.splice(busy, 0, ...takeStored());
-      // A hidden page can end without an event, so hits that wait for the timer are stored.
-      if (!next() || busy || timer) return timer && document.hidden && queue.leave();
-      busy = 1;
-      failures++;
-      let retryAfter: string | null | undefined;
-      let divisor = 1;
-      try {
-        const answer = await fetch(endpoints[0] as string, {
-          method: 'POST',
-          body: hits[0] as string,
-          keepalive: !(hits[0] as string)[KEEPALIVE_CHARS_MAX],
-        });
-        if (!/5..|408|429/.test(answer.status as unknown as string)) {
-          hits.shift();
-          failures = 0;
-        }
-        retryAfter = answer.headers.get('retry-after');
-      } catch {
-        divisor = endpoints.push(endpoints.shift() as string);
+  const send: Queue['send'] = async (body) => {
+    if (body) hits.push(body);
+    else takeStored();
+    // A hidden page can end without an event, so hits that wait for the timer are stored.
+    if (!next() || busy || timer) return timer && document.hidden && leave();
+    busy = 1;
+    let retryAfter: string | null | undefined;
+    let pauses = ++failures;
+    try {
+      const answer = await fetch(endpoints[0] as string, {
+        method: 'POST',
+        body: hits[0] as string,
+        keepalive: !(hits[0] as string)[KEEPALIVE_CHARS_MAX],
+      });
+      if (!/5..|408|429/.test(answer.status as unknown as string)) {
+        hits.shift();
+        failures = 0;
       }
-      busy = 0;
-      if (failures) {
-        const seconds = +(retryAfter as string) || ((failures / divisor) | 0) * WAIT_SECONDS;
-        timer = setTimeout(goOn, Math.min(seconds, WAIT_SECONDS_MAX) * 1e3);
-      }
-      queue.send();
-    },
-    leave() {
-      // After a failed request no beacon is sent, because it could be lost: the page does not receive an answer to a beacon.
-      while (next() && failures === busy && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
-        hits.splice(busy, 1);
-      }
-      if (next() && !((mode() as number) % 2)) {
-        keep(QUEUE_NAME, JSON.stringify(takeStored().concat(hits.splice(busy)).slice(-WAITING_HITS_MAX)));
-      }
-    },
+      retryAfter = answer.headers.get('retry-after');
+    } catch {
+      pauses = (pauses / endpoints.push(endpoints.shift() as string)) | 0;
+    }
+    busy = 0;
+    if (failures) {
+      timer = setTimeout(goOn, Math.min(+(retryAfter as string) || pauses * WAIT_SECONDS, WAIT_SECONDS_MAX) * 1e3);
+    }
+    send();
   };
+
+  const leave = (): void => {
+    // After a failed request no beacon is sent, because it could be lost: the page does not receive an answer to a beacon.
+    while (next() && failures === busy && attempt(() => navigator.sendBeacon(endpoints[0] as string, hits[busy]))) {
+      hits.splice(busy, 1);
+    }
+    if (next() && !((mode() as number) & 1)) {
+      takeStored();
+      next();
+      keep('weir.q', JSON.stringify(hits.splice(busy)));
+    }
+  };
+
   addEventListener('online', goOn);
-  return queue;
+  return [leave, send];
 }

@@ -7,28 +7,28 @@ const KEPT_SECONDS = 3e7;
 /** Stores the visitor of this browser and its session, for all tabs and subdomains of a site. An empty state removes everything about the visitor. */
 export const writeVisitor = (state: string): void => {
   keep('weir', state);
-  attempt(() => {
+  attempt(() =>
     // Uses the widest domain that the browser accepts, so that subdomains share the cookie. Browsers silently refuse public suffixes.
-    const labels = location.hostname.split('.');
-    for (let from = labels.length; from--; ) {
+    location.hostname.split('.').some((_, index, labels) => {
+      // `slice(~index)` returns the last `index + 1` labels.
       // biome-ignore lint/suspicious/noDocumentCookie: pages without TLS and older versions of Firefox have no Cookie Store API
-      document.cookie = `weir=${state};path=/;samesite=lax;max-age=${state ? KEPT_SECONDS : 0};domain=${labels.slice(from).join('.')}`;
-      if (state && document.cookie.includes(`weir=${state}`)) break;
-    }
-  });
+      document.cookie = `weir=${state};path=/;samesite=lax;max-age=${state ? KEPT_SECONDS : 0};domain=${labels.slice(~index).join('.')}`;
+      return state && document.cookie.includes(`weir=${state}`);
+    }),
+  );
 };
 
-/** Returns [visitor ID, session ID], and creates them if there are none. `active`: this call extends the session. */
-export const visitorIds = (active?: boolean): readonly [string, string] => {
+/** Returns [visitor ID, session ID, present time], and creates the IDs if there are none. `active`: this call extends the session. */
+export const visitorIds = (active?: 1): readonly [string, string, number] => {
   const now = Date.now();
-  // The cookie is read first, because subdomains share it. The storage is read too, because it can remain when cookies are cleared.
-  // biome-ignore lint/style/useTemplate: saves 2 bytes
-  const states = attempt(() => document.cookie) + ' weir=' + kept('weir');
-  const [, visitor = randomId(), session, seen = 0] = /\bweir=(\d+)\.(\d+)\.(\d+)/.exec(states) || [];
+  const [, visitor = randomId(), session, seen = 0] =
+    // The cookie is read first, because subdomains share it. The storage is read too, because it can remain when cookies are cleared.
+    // biome-ignore lint/style/useTemplate: saves 2 bytes
+    (attempt(() => document.cookie) + ' weir=' + kept('weir')).match(/\bweir=(\d+)\.(\d+)\.(\d+)/) || [];
   const idle = now - (seen as number) > SESSION_IDLE_MS;
-  const ids = [visitor, idle ? randomId() : (session as string)] as [string, string];
-  if (active || idle) writeVisitor(ids.concat(now as unknown as string).join('.'));
-  return ids;
+  const state = [visitor, idle ? randomId() : (session as string), now] as const;
+  if (active || idle) writeVisitor(state.join('.'));
+  return state;
 };
 
 /** 128 random bits, as decimal digits. `randomUUID` is missing on pages without TLS. */

@@ -24,9 +24,10 @@ export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) =>
     ) {
       const properties: Record<string, string> = {};
       for (const { name, value } of marked.attributes) {
-        if (/^data-weir-(?!event$)/.test(name)) properties[name.slice(10)] = value;
+        if (/^data-weir-/.test(name)) properties[name.slice(10)] = value;
       }
-      track(marked.getAttribute('data-weir-event') as string, properties);
+      // biome-ignore lint/complexity/noCommaOperator: saves 4 bytes
+      track(properties.event as string, (delete properties.event, properties));
     }
     const link = element.closest('a');
     const name = isForm
@@ -35,8 +36,12 @@ export function watchClicks(track: WeirCore['track'], cleanUrl: (url: string) =>
         (/\.(pdf|(doc|xls|ppt)x?|csv|txt|zip|rar|gz|dmg|exe|mp\d)$/i.test(link.pathname)
           ? 'download'
           : link.host && link.host !== location.host && 'outbound');
-    if (name && isOn(options[name])) {
-      track(name, isForm ? { form: element.getAttribute('id') } : { url: cleanUrl((link as HTMLAnchorElement).href) });
+    // If `name` is null, false or empty, there is no such option.
+    if (isOn(options[name as 'form'])) {
+      track(
+        name as 'form',
+        isForm ? { form: element.getAttribute('id') } : { url: cleanUrl((link as HTMLAnchorElement).href) },
+      );
     }
   };
   for (const type of ['click', 'auxclick', 'submit']) addEventListener(type, look as unknown as EventListener, true);

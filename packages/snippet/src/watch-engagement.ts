@@ -1,29 +1,27 @@
 import type { Core } from './weir.ts';
 
 /** Sends `$engagement` when a page is hidden or left. Returns a function to call when the page changes. */
-export function watchEngagement(core: Core): () => void {
+export function watchEngagement(hit: Core[2], page: Core[3]): () => void {
   let since: number;
   let depth: number;
   const look = (): void => {
-    depth = Math.max(depth, (((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100) | 0);
+    depth = Math.max(depth, ((100 * (scrollY + innerHeight)) / document.documentElement.scrollHeight) | 0);
   };
-  const start = (): void => {
-    // While the page is hidden there is no time in view, so `end` sends nothing.
+  const end = (): void => {
+    if (since && page.url) {
+      look();
+      const event_properties = { engaged_ms: Date.now() - since, scroll_depth: depth };
+      // Uses the URL and session of the pageview, because the page may have changed, or the session may have ended.
+      hit(Object.assign({}, page, { type: 'event', event_name: '$engagement', event_properties }));
+    }
+    // While the page is hidden there is no time in view, so the next call sends nothing.
     since = document.hidden ? 0 : Date.now();
     depth = 0;
   };
-  const end = (): void => {
-    look();
-    const event_properties = { engaged_ms: Date.now() - since, scroll_depth: depth };
-    // Uses the URL and session of the pageview, because the page may have changed, or the session may have ended.
-    if (since && core.page.url)
-      core.hit('event', Object.assign({}, core.page, { event_name: '$engagement', event_properties }));
-    start();
-  };
-  start();
+  end();
   addEventListener('scroll', look);
-  // Listeners of the document run before those of the window. So this event is already waiting when the listener of the window (weir.ts) sends all
-  // waiting hits.
-  document.addEventListener('visibilitychange', end);
+  // This listener is called before the other one for this event (weir.ts), because it listens to the capture phase. So `$engagement` is already
+  // waiting when the other listener sends all waiting hits.
+  addEventListener('visibilitychange', end, true);
   return end;
 }

@@ -27,26 +27,32 @@ export interface WeirCore {
   getSessionId(): string;
 }
 
-/** The fields of every hit except its type (docs/api.md, Fields of a collect hit). */
-export interface PageHit {
+/** The fields of every hit (docs/api.md, Fields of a collect hit). */
+interface PageHit {
+  readonly type: string;
   readonly site_id: string;
   visitor_id: string;
   session_id: string;
-  readonly url: string;
+  url: string;
   readonly pathname: string;
   readonly referrer: string;
   readonly screen_width: number;
   readonly screen_height: number;
 }
 
-export interface Core {
-  readonly weir: WeirCore;
-  /** Sends a hit of this type. `fields` replace values of the page. Without `fields` the hit is a pageview. */
-  readonly hit: (type: string, fields?: object) => void;
-  readonly queue: Queue;
-  /** The last pageview; empty if the page is not counted. */
-  page: Partial<PageHit>;
-}
+/**
+ * A tuple, because the names of properties would stay in the scripts.
+ * - `methods`: what the page uses as `window.weir`.
+ * - `leave`: see `Queue`.
+ * - `hit`: sends a hit. `fields` replace values of the page. Without `fields` the hit is a pageview.
+ * - `page`: the last pageview. Its `url` is empty if there is none, or if its page is not counted.
+ */
+export type Core<Methods extends WeirCore = WeirCore> = readonly [
+  methods: Methods,
+  leave: Queue['leave'],
+  hit: (fields?: object) => void,
+  page: Partial<PageHit>,
+];
 
 /**
  * Creates the part that all forms of the snippet share. It also counts pages that return from the back/forward cache. The
@@ -59,47 +65,58 @@ export function createCore(
   path: () => string,
   cleanUrl: (url: string) => string,
 ): Core {
-  const queue = createQueue(endpoints, mode);
+  const [leave, send] = createQueue(endpoints, mode);
   /** Hits of a page that is not visible yet, because it is prerendered or in a background tab. They are sent when it becomes visible. */
-  const unseen: (() => unknown)[] = [];
+  let unseen: (() => unknown)[] = [];
+  const page: Partial<PageHit> = {};
   let referrer = cleanUrl(document.referrer);
 
-  const hit = (type: string, fields?: object): void => {
+  const hit = (fields?: object): void => {
     // These values are read now, because a page can change its path before it becomes visible, also to or from an excluded path.
     const before = mode() as number;
     const url = cleanUrl(location.href);
     const pathname = path();
     unseen.push((): unknown => {
       // biome-ignore lint/suspicious/noAssignInExpressions: saves 3 bytes
-      if (before > 1) return fields || (core.page = {});
-      if (!fields) referrer = (core.page.url !== url && core.page.url) || referrer;
+      if (before > 1) return fields || (page.url = '');
+      if (!fields) referrer = (page.url !== url && page.url) || referrer;
       // The mode can have changed meanwhile. After an opt-out, the queue drops this hit.
-      const [visitor_id, session_id] = (mode() as number) % 2 ? ['', ''] : visitorIds(true);
-      const context: PageHit = {
-        site_id: site,
-        visitor_id,
-        session_id,
-        url,
-        pathname,
-        referrer,
-        screen_width: screen.width,
-        screen_height: screen.height,
-      };
-      if (!fields) core.page = context;
-      queue.send(attempt(() => JSON.stringify(Object.assign(context, fields, { type }))));
+      const [visitor_id, session_id] = (mode() as number) & 1 ? ['', ''] : visitorIds(1);
+      send(
+        attempt(() =>
+          JSON.stringify(
+            Object.assign(
+              fields ? {} : page,
+              {
+                type: 'pageview',
+                site_id: site,
+                visitor_id,
+                session_id,
+                url,
+                pathname,
+                referrer,
+                screen_width: screen.width,
+                screen_height: screen.height,
+              } satisfies PageHit,
+              fields,
+            ),
+          ),
+        ),
+      );
     });
   };
 
-  const weir: WeirCore = {
+  const methods: WeirCore = {
     track(event_name, properties) {
-      hit('event', {
+      hit({
+        type: 'event',
         event_name,
         event_value: (properties || ({} as Properties)).value,
         // A value of undefined is not sent.
         event_properties: Object.assign({}, properties, { value: undefined }),
       });
     },
-    pageview: () => hit('pageview'),
+    pageview: () => hit(),
     identify(user_id, fields, proof) {
       const identity: Record<string, unknown> = {};
       for (const key in fields) {
@@ -107,28 +124,28 @@ export function createCore(
         if (name !== key) console.warn('weir: use', name, 'for', key);
         identity[name] = fields[key];
       }
-      hit('identify', { identity: Object.assign(identity, proof, { user_id }) });
+      hit({ type: 'identify', identity: Object.assign(identity, proof, { user_id }) });
     },
     getVisitorId: () => (mode() ? '' : visitorIds()[0]),
     getSessionId: () => (mode() ? '' : visitorIds()[1]),
   };
 
   const see = (): void => {
-    if (document.hidden) queue.leave();
+    if (document.hidden) leave();
     else {
-      queue.send();
-      unseen.splice(0).map((hit) => hit());
+      send();
+      unseen.map((run) => run());
+      unseen = [];
       // From now on, each hit is sent at once.
-      unseen.push = (hit) => hit() as number;
+      unseen.push = (run) => run() as number;
     }
   };
   // Since 2021 all browsers fire `visibilitychange` also when the page is left.
   addEventListener('visibilitychange', see);
   // A page that is already hidden ends without `visibilitychange`, but with `pagehide`.
-  addEventListener('pagehide', queue.leave);
+  addEventListener('pagehide', leave);
   // A page that returns from the back/forward cache is a new pageview, if it was a pageview before (see the option `manual`).
-  addEventListener('pageshow', (event) => event.persisted && core.page.url && weir.pageview());
-  const core: Core = { weir, hit, queue, page: {} };
+  addEventListener('pageshow', (event) => event.persisted && page.url && hit());
   see();
-  return core;
+  return [methods, leave, hit, page];
 }

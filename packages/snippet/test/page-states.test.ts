@@ -161,7 +161,10 @@ test('a click on the text of a label also clicks its control, but an event aroun
   const page = openFakePage();
   page.run(full);
   const chosen = {
-    attributes: [{ name: 'data-weir-plan', value: 'pro' }],
+    attributes: [
+      { name: 'data-weir-event', value: 'plan chosen' },
+      { name: 'data-weir-plan', value: 'pro' },
+    ],
     getAttribute: () => 'plan chosen',
     contains: (element: unknown) => element === input,
   };
@@ -179,7 +182,7 @@ test('two clicks on a button send two events', async () => {
   const page = openFakePage();
   page.run(full);
   const button = {
-    attributes: [],
+    attributes: [{ name: 'data-weir-event', value: 'add' }],
     getAttribute: () => 'add',
     contains: () => false,
     closest: (selector: string) => (/^(a|label)$/.test(selector) ? null : button),
@@ -188,6 +191,16 @@ test('two clicks on a button send two events', async () => {
   page.click(button);
   await page.settled();
   expect(namesOf(page)).toEqual(['/', 'add', 'add']);
+});
+
+test('a stored queue that is not a list is removed, and the hits of the page are sent', async () => {
+  const page = openFakePage();
+  page.storage['weir.q'] = '5';
+  page.run(full);
+  await page.settled();
+  expect(namesOf(page)).toEqual(['/']);
+  expect(page.storage['weir.q']).toBeUndefined();
+  expect(page.errors).toEqual([]);
 });
 
 describe('full storage', () => {
