@@ -205,7 +205,7 @@ test('cohorts and journeys, as text and as JSON', async () => {
   );
   expect([cohorts.exitCode, cohorts.out]).toEqual([
     0,
-    expect.stringMatching(/^week +new visitors +\+1\n2026-03-02\S+ +0 +-\n/),
+    expect.stringMatching(/^week \(UTC\) +new visitors +\+1\n2026-03-02 +0 +-\n/),
   ]);
   expect((await run('cohorts', '--site', 'later', '--json')).json.cohorts).toHaveLength(30);
   const journeys = await run('journeys', '/a', '--site', 'later');

@@ -1,9 +1,17 @@
 import type { Command } from 'commander';
 import { type CommandContext, siteOption, sitePath, withExamples } from '../../command-context.ts';
 import { print, table } from '../../output.ts';
-import { type ExplainView, humanExplain, type ReportOptions, reportQuery, withReportOptions } from './report-query.ts';
+import {
+  type ExplainView,
+  humanExplain,
+  type ReportOptions,
+  reportQuery,
+  startDate,
+  withReportOptions,
+} from './report-query.ts';
 
 interface CohortsView {
+  readonly timezone: string;
   readonly interval: string;
   readonly cohorts: readonly {
     readonly start: string;
@@ -34,14 +42,14 @@ export function addCohortsCommand(program: Command, { io, client }: CommandConte
   });
 }
 
-function humanCohorts({ interval, cohorts, explain }: CohortsView): string {
+function humanCohorts({ timezone, interval, cohorts, explain }: CohortsView): string {
   const later = cohorts.slice(1).map((_, index) => `+${index + 1}`);
   const rows = cohorts.map(({ start, visitors, rates }) => [
-    start,
+    startDate(start),
     visitors,
     ...later.map((_, index) => percent(rates[index])),
   ]);
-  return [table([interval, 'new visitors', ...later], rows), ...humanExplain(explain)].join('\n');
+  return [table([`${interval} (${timezone})`, 'new visitors', ...later], rows), ...humanExplain(explain)].join('\n');
 }
 
 /** Formats the rate of visitors who came back in a bucket (day, week or month). Undefined: the bucket is after the period. Null: empty cohort. */

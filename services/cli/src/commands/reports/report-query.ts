@@ -83,6 +83,12 @@ export function reportQuery(
   return query.toString();
 }
 
+/** The length of the date in `2026-03-01T00:00:00+01:00`. */
+const DATE_CHARS = 10;
+
+/** How the start of a day, week or month is printed: as a date, because these begin at the begin of a day. */
+export const startDate = (start: string): string => start.slice(0, DATE_CHARS);
+
 type Cell = string | number;
 
 /** How the number of a metric is printed. The order is that of the columns of a table. */

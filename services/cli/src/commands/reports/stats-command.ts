@@ -11,6 +11,7 @@ import {
   metricHeads,
   type ReportOptions,
   reportQuery,
+  startDate,
   withMetricsOptions,
 } from './report-query.ts';
 
@@ -50,15 +51,9 @@ export function addStatsCommand(program: Command, { io, client }: CommandContext
   });
 }
 
-/** The length of the date in `2026-03-01T00:00:00+01:00`. Days, weeks and months begin at the begin of a day. */
-const DATE_CHARS = 10;
-
 function humanStats({ timezone, interval, totals, buckets, comparison, explain }: StatsView): string {
   const rows = [
-    ...buckets.map((bucket) => [
-      interval === 'hour' ? bucket.start : bucket.start.slice(0, DATE_CHARS),
-      ...metricCells(bucket),
-    ]),
+    ...buckets.map((bucket) => [interval === 'hour' ? bucket.start : startDate(bucket.start), ...metricCells(bucket)]),
     ['total', ...metricCells(totals)],
     ...(comparison === undefined ? [] : [['before', ...metricCells(comparison.totals)]]),
   ];
