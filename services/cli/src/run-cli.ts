@@ -56,6 +56,11 @@ export function createProgram(context: CommandContext): Command {
     .description('command-line tools for a running Weir; they use its admin API')
     .version(version, '-V, --version', 'print the version of the command')
     .addHelpText('after', HELP)
+    // After `weir help fly`, Commander prints only the help of `weir`, as an error.
+    .addHelpText('beforeAll', ({ error, command }) => {
+      const [, unknown] = command.args;
+      return error && unknown !== undefined ? `error: unknown command '${unknown}'\n` : '';
+    })
     .showHelpAfterError('The option --help shows the arguments, the options and examples.')
     .exitOverride()
     .configureOutput({

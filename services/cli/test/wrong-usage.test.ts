@@ -19,6 +19,18 @@ test.each([
   });
 });
 
+test.each([[['help', 'fly']], [['site', 'help', 'fly']]])(
+  'weir %j names the mistake and lists the commands',
+  async (args) => {
+    const listed = await cli([...args.slice(0, -2), '--help'], { env });
+    expect(await cli(args, { env })).toMatchObject({
+      exitCode: 2,
+      out: '',
+      err: `error: unknown command 'fly'\n\n${listed.out}`,
+    });
+  },
+);
+
 test.each([
   [['site', 'show', '']],
   [['key', 'list', '--site', '']],
