@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, watch } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readdirSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -53,6 +53,38 @@ test.each([
     } finally {
       changes.close();
       weir.kill('SIGKILL');
+    }
+  },
+);
+
+test.each(['no program writes', 'a program has not written yet'])(
+  'one Ctrl-C ends an import that waits for a named pipe: %s',
+  async (state) => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const writer = state === 'no program writes' ? undefined : openSync(pipe, constants.O_RDWR);
+    let isMade = false;
+    const changes = watch(folder, (_, name) => {
+      isMade ||= name?.startsWith('weir-import-') === true;
+    });
+    const weir = spawn(process.execPath, ['--import', 'tsx', MAIN, 'import', pipe, '--site', 'shop'], {
+      env: { ...process.env, TMPDIR: folder, WEIR_ADMIN_TOKEN: 'never-sent' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    weir.stderr.on('data', (bytes) => {
+      said += String(bytes);
+    });
+    const ended = once(weir, 'close');
+    try {
+      await eventually('the import waits for the pipe', () => isMade && spooled().length === 0);
+      weir.kill('SIGINT');
+      expect(await ended).toEqual([130, null]);
+      expect(said).toBe('weir: interrupted before anything was imported\n');
+    } finally {
+      changes.close();
+      weir.kill('SIGKILL');
+      if (writer !== undefined) closeSync(writer);
     }
   },
 );

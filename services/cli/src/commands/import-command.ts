@@ -1,10 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { ASSET_EXTENSIONS } from '@weir/domain/access-log/access-log-skip';
 import { ACCESS_LOG_JSON_FIELDS } from '@weir/domain/access-log/json-line';
 import { type Command, Option } from 'commander';
 import { type CommandContext, siteOption, withExamples } from '../command-context.ts';
 import { IMPORT_FORMATS, type ImportFormat, type ImportSummary, importFile } from '../import/import-file.ts';
-import { isPipe, openLogFile } from '../import/open-log-file.ts';
+import { isPipe, openLogFile, readPipe } from '../import/open-log-file.ts';
 import { spoolToFile } from '../import/spool-to-file.ts';
 import { fields, print } from '../output.ts';
 import { showWaiting } from '../progress-bar.ts';
@@ -65,7 +64,7 @@ export function addImportCommand(program: Command, { io, client }: CommandContex
       // `interruption` is called before the pipe is read. Otherwise Ctrl-C would end the process without a message and with another exit code.
       const interrupted = io.interruption();
       const name = file === '-' ? 'standard input' : file;
-      const pipe = file === '-' ? io.stdin : (await isPipe(file)) ? createReadStream(file) : undefined;
+      const pipe = file === '-' ? io.stdin : (await isPipe(file)) ? readPipe(file, interrupted) : undefined;
       const log =
         pipe === undefined
           ? await openLogFile(file)

@@ -1,5 +1,8 @@
 import type { Decipher } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CliError, EXIT } from '../exit-codes.ts';
 
 /**
@@ -26,6 +29,36 @@ export async function openLogFile(path: string): Promise<LogFile> {
  */
 export async function isPipe(path: string): Promise<boolean> {
   return (await stat(path).catch((error) => refuse(path, error))).isFIFO();
+}
+
+const WAKE_EVERY_MS = 50;
+
+/**
+ * Opens a named pipe. The system lets a reader wait until a program opens the pipe and writes, and this wait cannot be cancelled. So after an
+ * interruption, this process itself writes to the pipe, until the stream has noticed and is closed.
+ */
+export function readPipe(path: string, interrupted: AbortSignal): Readable {
+  const pipe = createReadStream(path);
+  const wake = async (): Promise<void> => {
+    while (!pipe.closed) {
+      await writeTo(path).catch(() => undefined);
+      await pause(WAKE_EVERY_MS);
+    }
+  };
+  const onAbort = () => void wake();
+  if (interrupted.aborted) onAbort();
+  else interrupted.addEventListener('abort', onAbort, { once: true });
+  return pipe;
+}
+
+/** Writes a byte to a pipe. Rejects if no program reads the pipe, or if the pipe is full. */
+async function writeTo(path: string): Promise<void> {
+  const writer = await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    await writer.write('\n');
+  } finally {
+    await writer.close();
+  }
 }
 
 function refuse(path: string, error: NodeJS.ErrnoException): never {
