@@ -227,6 +227,23 @@ describeBrowser('the filters of the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('on a phone, Escape closes the menu and keeps the filters, and a second Escape removes them', async () => {
+    const site = await browser.weir.client.createSite({ name: 'Narrow' });
+    const phone = { viewport: { width: 360, height: 740 } };
+    const { page, errors } = await openDashboard(browser, `/sites/${site}/overview?filter=page:is:/a`, phone);
+    await page.locator('.chip').waitFor();
+    const menu = page.getByRole('button', { name: 'Menu', exact: true });
+    await menu.click();
+    await page.getByRole('link', { name: 'Retention' }).focus();
+    await page.keyboard.press('Escape');
+    expect(await menu.getAttribute('aria-expanded')).toBe('false');
+    expect(await menu.evaluate((element) => element.matches(':focus'))).toBe(true);
+    expect(await page.locator('.chip').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await page.locator('.chip').waitFor({ state: 'detached' });
+    expect(errors).toEqual([]);
+  });
+
   test('a long path in a filter or in the journeys does not make the page wider', async () => {
     const site = await browser.weir.client.createSite({ name: 'Long' });
     const { page, errors } = await openDashboard(browser, '', { viewport: { width: 360, height: 740 } });

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTexts } from '../i18n/text-context.tsx';
+import { useShortcuts } from '../reports/use-shortcuts.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { Problem } from '../ui/states.tsx';
@@ -24,6 +25,13 @@ export function Shell({ session, children }: { readonly session: Session; readon
   const place = parts.join('/');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(() => setOpen(false), [place]);
+  const menuButton = useRef<HTMLButtonElement>(null);
+  // Without this shortcut, Escape would remove the filters of the report behind the menu.
+  const close = () => {
+    setOpen(false);
+    menuButton.current?.focus();
+  };
+  useShortcuts(isOpen ? [['Escape', close]] : [], true);
   const ofSite = first === 'sites' ? siteId : session.role === 'viewer' ? session.sites?.[0] : undefined;
   const kept = new URLSearchParams([...query].filter(([name]) => SHARED.includes(name))).toString();
   return (
@@ -37,6 +45,7 @@ export function Shell({ session, children }: { readonly session: Session; readon
           <Logo />
         </Link>
         <button
+          ref={menuButton}
           type="button"
           className="icon-button menu-button"
           aria-expanded={isOpen}

@@ -5,9 +5,10 @@ const TAKES_KEYS =
 
 /**
  * Calls the function of a key when the reader presses it. A key is an upper-case letter, or a name as in `KeyboardEvent.key`. Keys that are
- * pressed together with Ctrl, Alt or Meta, or in form fields, dialogs, menus, tabs and scrolling regions, are ignored.
+ * pressed together with Ctrl, Alt or Meta, or in form fields, dialogs, menus, tabs and scrolling regions, are ignored. If several components have a
+ * function for the same key, only that with `isFirst` is called.
  */
-export function useShortcuts(keys: readonly (readonly [key: string, action: () => void])[]): void {
+export function useShortcuts(keys: readonly (readonly [key: string, action: () => void])[], isFirst = false): void {
   const current = useRef(keys);
   current.current = keys;
   useEffect(() => {
@@ -22,7 +23,7 @@ export function useShortcuts(keys: readonly (readonly [key: string, action: () =
       event.preventDefault();
       action();
     };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, []);
+    addEventListener('keydown', press, isFirst);
+    return () => removeEventListener('keydown', press, isFirst);
+  }, [isFirst]);
 }
