@@ -227,6 +227,20 @@ describeBrowser('the filters of the dashboard', () => {
     expect(errors).toEqual([]);
   });
 
+  test('retention shows months if the period has more than 60 weeks', async () => {
+    const { client } = browser.weir;
+    const site = await client.createSite({ name: 'Years' });
+    const hit = { site_id: site, visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };
+    await client.collect(hit, { 'user-agent': FIREFOX });
+    await browser.rows(site, 1);
+    const year = new Date().getFullYear();
+    const { page } = await openDashboard(browser, `/sites/${site}/retention?from=${year - 2}-01-01&to=${year}-12-31`);
+    await page.locator('.cohorts tbody tr').first().waitFor();
+    expect(await page.locator('.cohorts tbody td').first().textContent()).toBe('1');
+    expect(await page.getByLabel('Cohorts by').inputValue()).toBe('month');
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   test('on a phone, Escape closes the menu and keeps the filters, and a second Escape removes them', async () => {
     const site = await browser.weir.client.createSite({ name: 'Narrow' });
     const phone = { viewport: { width: 360, height: 740 } };

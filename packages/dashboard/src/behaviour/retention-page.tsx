@@ -1,3 +1,4 @@
+import { AdminError } from '../api/call-admin.ts';
 import { useAdmin } from '../api/use-admin.ts';
 import { useLocation } from '../app/location.ts';
 import { usePageTitle } from '../app/page-title.ts';
@@ -19,14 +20,14 @@ export function RetentionPage() {
   const state = useReportState();
   const { query: parameters } = useLocation();
   // The name of this parameter is `cohorts`. The name `interval` belongs to the chart of the overview, and is removed when the period changes.
-  const interval = INTERVALS.find((one) => one === parameters.get('cohorts')) ?? INTERVAL_DEFAULT;
-  const choose = (chosen: string) => changeReport({ cohorts: chosen === INTERVAL_DEFAULT ? undefined : chosen });
-  const cohorts = useAdmin('cohorts', {
-    path: { site_id: site.site_id },
-    query: { ...state.query, interval },
-    refresh: true,
-    keep: true,
-  });
+  const chosen = INTERVALS.find((one) => one === parameters.get('cohorts'));
+  const choose = (one: string) => changeReport({ cohorts: one === INTERVAL_DEFAULT ? undefined : one });
+  const options = { path: { site_id: site.site_id }, refresh: true, keep: true } as const;
+  const first = useAdmin('cohorts', { ...options, query: { ...state.query, interval: chosen ?? INTERVAL_DEFAULT } });
+  // Weir refuses a period of more than 60 weeks. The page does not know how long "All time" is, so it asks for months after the refusal.
+  const isLong = chosen === undefined && first.error instanceof AdminError && first.error.status === 400;
+  const months = useAdmin('cohorts', { ...options, query: { ...state.query, interval: 'month' }, enabled: isLong });
+  const [cohorts, interval] = isLong ? [months, 'month' as const] : [first, chosen ?? INTERVAL_DEFAULT];
   usePageTitle(t('nav.retention'), site.name);
   return (
     <>
@@ -41,7 +42,7 @@ export function RetentionPage() {
         <label className="narrow">
           {t('retention.interval')}
           <select value={interval} onChange={(event) => choose(event.target.value)}>
-            {INTERVALS.map((one) => (
+            {INTERVALS.slice(isLong ? -1 : 0).map((one) => (
               <option key={one} value={one}>
                 {t(`interval.${one}`)}
               </option>
