@@ -178,6 +178,21 @@ describeBrowser('API keys in the dashboard', () => {
     expect(await page.content()).not.toContain(key);
   });
 
+  test('the address of a section of the settings opens the page at this section', async () => {
+    const siteId = await browser.weir.client.createSite({ name: 'Sections' });
+    for (const id of ['viewers', 'remove-site']) {
+      const { page } = await openDashboard(browser, `/sites/${siteId}/settings#${id}`, {
+        viewport: { width: 800, height: 500 },
+      });
+      const lists = page.locator('.loading');
+      await page.locator(`#${id}`).waitFor();
+      await eventually('all sections have loaded', async () => (await lists.count()) === 0);
+      const { top, bottom } = await page.locator(`#${id}`).evaluate((heading) => heading.getBoundingClientRect());
+      expect(top).toBeGreaterThanOrEqual(0);
+      expect(bottom).toBeLessThanOrEqual(500);
+    }
+  });
+
   test('a new identity secret stays on the page while signatures are made a requirement, until "Done"', async () => {
     const { page, errors } = await openKeys('Secret');
     const identity = page.locator('[data-testid=identity]');

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Answer } from '../api/call-admin.ts';
 import { useAdmin, useChange } from '../api/use-admin.ts';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -25,10 +25,6 @@ export function ApiKeys({ siteId }: { readonly siteId: string }) {
   const [asked, setAsked] = useState<Key>();
   const [note, setNote] = useState('');
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    // Links end in `#api-keys`. The heading did not exist yet when the browser opened the link, so the page scrolls to it here.
-    if (location.hash === '#api-keys') heading.current?.scrollIntoView();
-  }, []);
 
   const submit = () => {
     revoke.reset();

@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { usePageTitle } from '../app/page-title.ts';
 import { useSite } from '../app/site-context.tsx';
 import { useTexts } from '../i18n/text-context.tsx';
@@ -13,6 +14,10 @@ export function SettingsPage() {
   const { t } = useTexts();
   const site = useSite();
   usePageTitle(t('nav.settings'), site.name);
+  useEffect(() => {
+    // The headings did not exist yet when the browser opened an address such as `…/settings#viewers`, so the page scrolls to the heading here.
+    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, []);
   return (
     <>
       <header className="page-head">
