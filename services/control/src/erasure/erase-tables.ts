@@ -92,8 +92,11 @@ async function outlivedRows({ analytics, database, person }: EraseTables): Promi
   const until = `fromUnixTimestamp64Milli(${Number(expired.until)}, 'UTC')`;
   const visitor = "if(made_for != '', made_for, splitByChar('\\0', first.2)[1])";
   const seen = `(${person.isVisitor('visitor_id', 'first_seen_at')} OR ${person.isUser('user_id')})`;
+  const visits = `(visited AND started_at <= ${until} AND ${person.isVisitor(visitor, 'started_at')})`;
+  // A row with only server events (`visited` is false) has no time and maybe no visitor. It belongs to the person if the hits of its session do.
+  const ofVisits = `(made_for, session_id) IN (SELECT made_for, session_id FROM ${database}.sessions_kept WHERE site_id = '${person.siteId}' AND ${visits})`;
   return {
-    sessions: `(visited AND started_at <= ${until} AND ${person.isVisitor(visitor, 'started_at')})`,
+    sessions: `(${visits} OR NOT visited AND ${person.whole ? '1' : ofVisits})`,
     people: `(first_seen_at <= ${until} AND ${seen})`,
     hours: `(hour <= ${until} AND ${person.isVisitor('visitor_id', "toDateTime64(hour, 3, 'UTC')")})`,
   };

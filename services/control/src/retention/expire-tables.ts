@@ -108,9 +108,10 @@ function simpleTables({
            WHERE site_id IN (${sitesOf(expiry)}) GROUP BY site_id, visitor_id, user_id HAVING max(last_seen_at) < ${at})`,
       ),
     ],
-    // `visited` is false for a session ID that occurs only in server events. Such a session has no start and no end, so it never expires. It has
-    // no visitor, and no view shows it.
-    ['sessions_kept', where(rollups, (at) => `visited AND ended_at < ${at}`)],
+    [
+      'sessions_kept',
+      where(rollups, (at) => `(visited AND ended_at < ${at} OR ${lacksHits({ database, expiry }, at)})`),
+    ],
     // A visit can end up to two days after the day of its row in `visits_computed`. So the row stays two days longer.
     ['visits_computed', where(rollups, (at) => `day < toDate(${at}) - 2`)],
     // Slots (docs/glossary.md) contain hashes of visitors, so the slots of days with expired rows are deleted. Visits of the next two days can have
@@ -120,6 +121,21 @@ function simpleTables({
     ['late_rows', where(rollups, (at) => `day < toDate(${at}) - 2`)],
     ['moved_hours', where(rollups, (at) => `hour < ${at} - INTERVAL 2 DAY`)],
   ];
+}
+
+/**
+ * A condition for rows of `sessions_kept` that have only server events (`visited` is false). These have no time, but can have the ID of a visitor. So
+ * they expire when no hits of their session are left, neither in `sessions_kept` nor in `records`. The sets contain hashes, so that they are small.
+ */
+function lacksHits({ database, expiry }: Pick<ExpireTables, 'database' | 'expiry'>, at: string): string {
+  const sites = `site_id IN (${sitesOf(expiry)})`;
+  const key = 'sipHash64(session_id)';
+  const kept = (condition: string): string =>
+    `SELECT site_id, ${key} FROM ${database}.sessions_kept WHERE ${sites} AND ${condition}`;
+  return `NOT visited AND (site_id, ${key}) NOT IN (
+    ${kept(`visited AND ended_at >= ${at} AND (site_id, ${key}) IN (${kept('NOT visited')})`)}
+    UNION ALL SELECT site_id, session_key FROM ${database}.records
+    WHERE ${sites} AND outcome = 'row' AND source != 'server' AND (site_id, session_key) IN (${kept('NOT visited')}))`;
 }
 
 /** Selects the IDs of profiles that have expired: since the time limit, neither the user nor a visitor that is linked to the user was seen. */
