@@ -65,3 +65,17 @@ it('a sender can use the whole share again when its records have left', () => {
   expect(room.waiting()).toBe(0);
   expect(fill(sender, 1)).toBe(entered);
 });
+
+it('forgets sites without waiting records when there are too many sites, also while another site has one', () => {
+  const room = createWaitingRoom(MAX);
+  room.sender('busy', '').enter(1);
+  for (let n = 0; n < 10_000; n++) {
+    const sender = room.sender(`site_${n}`, '');
+    sender.enter(1);
+    sender.leave(1);
+  }
+  const sender = room.sender('another', '');
+  sender.enter(1);
+  sender.leave(1);
+  expect(room.sender('another', '')).not.toBe(sender);
+});

@@ -15,7 +15,8 @@ export interface Sender {
 export interface WaitingRoom {
   /**
    * Returns the sender of a record. For server events and identifies, it is the API key with the ID `keyId`. All hits of a site are one sender, with
-   * an empty `keyId`.
+   * an empty `keyId`. Hits that are being received have the network of their client in place of `siteId`, because their site is not known yet. Call
+   * `enter` at once: later, another sender can have taken the place of one that has no waiting record.
    */
   sender(siteId: string, keyId: string): Sender;
   waiting(): number;
@@ -27,7 +28,7 @@ export interface WaitingRoom {
  * shares, and some space always stays free for all other sites (dynamic thresholds, Choudhury and Hahne 1998).
  */
 const SHARE_OF_FREE = 4;
-/** When no record waits and there are counts of more sites than this, the counts are deleted to free memory. */
+/** If there are counts of more sites than this, the counts of a site are deleted when it has no waiting record, to free memory. */
 const SITES_KEPT = 10_000;
 
 interface Counts {
@@ -58,7 +59,7 @@ export function createWaitingRoom(max: Waiting): WaitingRoom {
     counts.bytes += bytes;
   }
 
-  function createSender(site: SiteCounts): Sender {
+  function createSender(siteId: string, site: SiteCounts): Sender {
     const own: Counts = { records: 0, bytes: 0 };
     const count = (records: number, bytes: number): void => {
       add(all, records, bytes);
@@ -77,7 +78,7 @@ export function createWaitingRoom(max: Waiting): WaitingRoom {
       },
       leave(bytes) {
         count(-1, -bytes);
-        if (all.records === 0 && sites.size > SITES_KEPT) sites.clear();
+        if (site.records === 0 && sites.size > SITES_KEPT) sites.delete(siteId);
       },
     };
   }
@@ -91,7 +92,7 @@ export function createWaitingRoom(max: Waiting): WaitingRoom {
       }
       let sender = site.senders.get(keyId);
       if (sender === undefined) {
-        sender = createSender(site);
+        sender = createSender(siteId, site);
         site.senders.set(keyId, sender);
       }
       return sender;

@@ -9,12 +9,20 @@ import { cookielessPartitionKey, partitionKey } from '@weir/domain/records/parti
 import { encodeRawRecord } from '@weir/domain/records/raw-record';
 import type { Registry } from '@weir/ports/registry';
 import { siteRateLimit } from '../admission/site-rate-limit.ts';
+import { createWaitingRoom } from '../admission/waiting-room.ts';
 import { buildEnvelope } from '../append/envelope.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { PREFLIGHT, rawHeaders } from '../http/cors.ts';
 import type { Replies } from '../http/gateway-reply.ts';
+import { readArrivingBody } from '../http/read-arriving-body.ts';
 import { type Body, forgetJson } from '../http/read-request-body.ts';
 import type { CollectRoute, Handle } from '../http/route.ts';
+
+/**
+ * The hits that are being received before their rate limit is known, on all connections together. Each client IP (IPv6: each /64) has only a share.
+ * Without this limit, one client IP could make a gateway keep a body of 64 KiB for each of 20,000 connections.
+ */
+const ARRIVING_MAX = { records: 20_000, bytes: 64 * 1024 * 1024 };
 
 /**
  * Handles POST /api/collect (docs/api.md). Checks the rate limit (429), then the body (400, 413, 415 or 503), then the site (404). The
@@ -35,6 +43,13 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
   } = deps;
   const { rateLimit, bodyBytesMax } = route;
   const limitsVary = createLimitsVary(registry);
+  const arriving = createWaitingRoom(ARRIVING_MAX);
+
+  /** Reads the body before the rate limit is checked. Returns undefined if too many bodies of this network are being received. */
+  const readFirst = (request: IncomingMessage, response: ServerResponse, network: string) =>
+    readArrivingBody(arriving.sender(network, ''), { request, response, bytesMax: bodyBytesMax }, () =>
+      readBody(request, bodyBytesMax),
+    );
 
   const accept = async (
     request: IncomingMessage,
@@ -87,7 +102,9 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
     const network = visitorNetwork(ip);
     // If any site has its own limit, the body must be read before the limit is known, because the body names the site. A request over the
     // limit with an invalid body still gets 429, and not 400.
-    const read = limitsVary() ? await readBody(request, bodyBytesMax) : undefined;
+    const isReadFirst = limitsVary();
+    const read = isReadFirst ? await readFirst(request, response, network) : undefined;
+    if (isReadFirst && read === undefined) return replies.unavailable(response);
     const limit = await take(network, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
     if (!limit.allowed) return replies.limited(response, limit);
     await accept(request, response, { ip, network }, read ?? readBody(request, bodyBytesMax));

@@ -11,6 +11,7 @@ import { createAppendEvent } from '../append/append-event.ts';
 import type { RouteDeps } from '../gateway-deps.ts';
 import { authorizedKey } from '../http/authenticated-route.ts';
 import { type Replies, UNAVAILABLE } from '../http/gateway-reply.ts';
+import { readArrivingBody } from '../http/read-arriving-body.ts';
 import {
   BODY_BYTES_MAX,
   NOT_OBJECT as BODY_NOT_OBJECT,
@@ -68,21 +69,8 @@ export function eventsBatchRoute(deps: RouteDeps, replies: Replies, route: Authe
     { siteId, keyId }: ApiKey,
   ): Body | Promise<Body> => {
     const sender = arriving.sender(siteId, keyId);
-    const bytes = Math.min(Number(request.headers['content-length'] ?? bodyBytesMax), bodyBytesMax);
-    if (!sender.enter(bytes)) return TOO_MANY;
-    let isArriving = true;
-    const leave = (): void => {
-      if (isArriving) sender.leave(bytes);
-      isArriving = false;
-    };
-    // If the body does not arrive completely, the promise of `readBody` never settles. A refusal (refused-requests.ts) closes only the response. If
-    // another response of the connection comes first (pipelining), only the request is closed.
-    const gone = (): void => {
-      if (!request.complete) leave();
-    };
-    request.once('close', gone);
-    response.once('close', gone);
-    return Promise.resolve(readBody(request, bodyBytesMax, () => parseTurns.next(keyId))).finally(leave);
+    const read = () => readBody(request, bodyBytesMax, () => parseTurns.next(keyId));
+    return readArrivingBody(sender, { request, response, bytesMax: bodyBytesMax }, read) ?? TOO_MANY;
   };
 
   const appendOne = (request: IncomingMessage, key: ApiKey, json: Json, text: string): Result | Promise<Result> => {
