@@ -33,6 +33,7 @@ export async function openReopening(
       consumer = await openFromCommit();
       if (committed !== undefined) handle.seek(committed.offset);
     },
+    truncated: async (end) => consumer.truncated?.(end),
     close: () => consumer.close(),
   };
 }
