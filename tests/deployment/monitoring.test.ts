@@ -94,6 +94,15 @@ test('each role of docker-compose.yml has a page alert if no process has this ro
   expect(roles.sort()).toEqual(['control', 'enricher', 'gateway', 'writer']);
 });
 
+test('two refused requests do not page, also if there are few requests', () => {
+  const { expr = '' } = rules.find(({ alert }) => alert === 'WeirGatewayRefuses') ?? {};
+  const [, limit] =
+    /\band sum\(increase\(weir_http_requests_total\{[^}]*status="503"\}\[5m\]\)\) > ([\d.]+)/.exec(expr) ?? [];
+  // With a scrape in each minute, Prometheus extrapolates an increase over four minutes to five.
+  expect(Number(limit)).toBeGreaterThanOrEqual((2 * 5) / 4);
+  expect(Number(limit)).toBeLessThan(3);
+});
+
 test('an archiver of one partition whose requests time out has an alert: it fails once in 20 s', () => {
   const { expr = '' } = rules.find(({ alert }) => alert === 'WeirConsumeFailures') ?? {};
   const [, limit] = /role=~"archiver\.\*"\}\[5m\]\)\) > ([\d.]+)/.exec(expr) ?? [];
