@@ -103,6 +103,14 @@ test('two refused requests do not page, also if there are few requests', () => {
   expect(Number(limit)).toBeLessThan(3);
 });
 
+test('the delays of all roles have an alert; only those of the archiver do not page', () => {
+  const delays = rules.filter(({ expr }) => expr.includes('weir_consume_delay_seconds'));
+  expect(delays.map(({ alert, expr, labels }) => [alert, /\{role(.*?)\}/.exec(expr)?.[1], labels.severity])).toEqual([
+    ['WeirBehind', '!~"(replay|archiver).*"', 'page'],
+    ['WeirArchiverBehind', '=~"archiver.*"', 'ticket'],
+  ]);
+});
+
 test('an archiver of one partition whose requests time out has an alert: it fails once in 20 s', () => {
   const { expr = '' } = rules.find(({ alert }) => alert === 'WeirConsumeFailures') ?? {};
   const [, limit] = /role=~"archiver\.\*"\}\[5m\]\)\) > ([\d.]+)/.exec(expr) ?? [];

@@ -28,6 +28,8 @@ export interface PartitionArchiverDeps extends AssignedPartition {
 interface OpenSegment {
   readonly encoder: SegmentEncoder;
   readonly from: number;
+  /** When its first record was appended to the log, in Unix milliseconds. */
+  readonly firstAppendedAt: number;
   lingerIsOver: boolean;
 }
 
@@ -35,6 +37,7 @@ interface OpenSegment {
 interface SealedSegment {
   readonly from: number;
   readonly to: number;
+  readonly firstAppendedAt: number;
   readonly encoder: SegmentEncoder;
   object?: readonly Uint8Array[];
 }
@@ -71,7 +74,7 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
       await sealAndStore();
       logger.error({ topic, partition, from: next, to: record.offset - 1 }, MISSED);
     }
-    if (segment === undefined) openSegment(record.offset);
+    if (segment === undefined) openSegment(record);
     const { encoder, from } = segment as unknown as OpenSegment;
     await encoder.add(topic === TOPIC_RAW ? { ...record, value: withoutSealedAddress(record.value) } : record);
     next = record.offset + 1;
@@ -79,9 +82,9 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
     if (isFull) await sealAndStore();
   }
 
-  function openSegment(offset: number): void {
+  function openSegment({ offset, appendedAt }: StoredRecord): void {
     if (plan?.from !== offset) plan = undefined;
-    const opened = { encoder: createSegmentEncoder(), from: offset, lingerIsOver: false };
+    const opened = { encoder: createSegmentEncoder(), from: offset, firstAppendedAt: appendedAt, lingerIsOver: false };
     segment = opened;
     clearTimeout(timer);
     // Only this flag says that the linger time is over. The clock is not compared, because a timer can fire a millisecond before the clock reaches
@@ -99,7 +102,8 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
 
   async function sealAndStore(): Promise<void> {
     if (segment === undefined) return;
-    sealed = { from: segment.from, to: next - 1, encoder: segment.encoder };
+    const { from, firstAppendedAt, encoder } = segment;
+    sealed = { from, to: next - 1, firstAppendedAt, encoder };
     segment = undefined;
     await storeSealed();
   }
@@ -133,9 +137,13 @@ export function openPartitionArchiver(deps: PartitionArchiverDeps): PartitionCon
 
   return {
     async handle(records) {
+      // If the last attempt to store a segment failed, the segment has the oldest record. The linger time of an open segment is not a delay.
+      const oldestAt = sealed?.firstAppendedAt ?? records[0]?.appendedAt;
+      if (oldestAt !== undefined) metrics.delay(partition, (clock() - oldestAt) / 1000);
       await storeSealed();
       for (const record of records) await take(record);
       if (isLingerOver()) await sealAndStore();
+      metrics.idle(partition);
     },
     // The open segment is discarded. Its records are read again after the next assignment.
     async close() {
