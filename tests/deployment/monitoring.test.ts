@@ -111,6 +111,10 @@ test('the delays of all roles have an alert; only those of the archiver do not p
   ]);
 });
 
+test('failures of the rate limiter have an alert', () => {
+  expect(rules.flatMap(({ expr }) => used(expr))).toContain('weir_rate_limiter_failures_total');
+});
+
 test('an archiver of one partition whose requests time out has an alert: it fails once in 20 s', () => {
   const { expr = '' } = rules.find(({ alert }) => alert === 'WeirConsumeFailures') ?? {};
   const [, limit] = /role=~"archiver\.\*"\}\[5m\]\)\) > ([\d.]+)/.exec(expr) ?? [];

@@ -238,3 +238,14 @@ export function createDriftMetric(registry: Metrics): (engine: string, settings:
   const drift = gaugeOf(registry, 'weir_engine_drift', 'Settings of an engine that break exactly-once.', ['engine']);
   return (engine, settings) => drift.set({ engine }, settings);
 }
+
+/** Returns a function that counts a call which Redis did not count against its rate limit. */
+export function createRateLimiterMetric(registry: Metrics): () => void {
+  const name = 'weir_rate_limiter_failures_total';
+  const failures = counterOf(
+    registry,
+    name,
+    'Calls that Redis did not count. Each one was counted in one process only.',
+  );
+  return () => failures.inc();
+}

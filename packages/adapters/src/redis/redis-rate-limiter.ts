@@ -10,6 +10,8 @@ export interface RedisRateLimiterConfig extends RedisConfig, Pick<MemoryRateLimi
   readonly keyPrefix?: string;
   /** The salt of the day (docs/glossary.md), which all processes share; `undefined` while this process does not have it. */
   readonly salt: () => string | undefined;
+  /** Called for each call of `take` that Redis did not count. Calls without a salt are not sent to Redis, so they are not reported here. */
+  readonly onFailure?: () => void;
 }
 
 /** The maximum number of keys with a reached limit that this process remembers. It refuses calls with these keys without a request to Redis. */
@@ -34,7 +36,7 @@ interface Blocked {
  * end at 00:00 UTC at the latest.
  */
 export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimiter {
-  const { clock, salt, keyPrefix = 'weir:' } = config;
+  const { clock, salt, keyPrefix = 'weir:', onFailure } = config;
   const hidden = createHiddenKeys();
   const connection = connectRedis(config);
   const counting = createCountingClient(connection.client, RATE_LIMIT_WINDOW_SECONDS);
@@ -83,7 +85,10 @@ export function openRedisRateLimiter(config: RedisRateLimiterConfig): RateLimite
       const stored = storedKey(bucket, key);
       if (stored === undefined) return local.take(bucket, key, limit, count);
       const counted = await limiterOf(bucket, limit).consume(stored, count).catch(asRefusal);
-      if (counted === undefined) return local.take(bucket, key, limit, count);
+      if (counted === undefined) {
+        onFailure?.();
+        return local.take(bucket, key, limit, count);
+      }
       const { consumedPoints, msBeforeNext: leftMs } = counted;
       const allowed = consumedPoints <= limit;
       const taken = allowed ? consumedPoints : consumedPoints - count;

@@ -66,7 +66,7 @@ async function start(input: GatewayInput): Promise<void> {
   const { config, port, mainSocket, publicDir } = input;
   shortage = input.shortage;
   const logger = createThreadLogger(config.logLevel, (line) => link.tell('writeLine', [line]));
-  const ports = await openGatewayPorts({ config, owned, tables, logger, clock, stack, stop: stop.signal });
+  const ports = await openGatewayPorts({ config, owned, tables, logger, metrics, clock, stack, stop: stop.signal });
   const { registry } = ports;
   stack.add(watchRegistry({ registry, intervalMs: config.guardIntervalMs, logger, metrics }));
   const gateway = createGatewayProcessApp(

@@ -7,7 +7,7 @@ import type { ClaimStore } from '@weir/ports/state-store';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { watchGuardRails } from '../watch/guard-rails.ts';
 import { openRegistryOf } from './open-registry.ts';
-import { type OpenServicesDeps, openKafka, openRedisLimiter, openRedisState } from './open-services.ts';
+import { type OpenLimiterDeps, openKafka, openRedisLimiter, openRedisState } from './open-services.ts';
 
 export { createOwnedTables, type OwnedTables, type RateLimitTake, takeAll };
 
@@ -24,7 +24,7 @@ export interface OwnedEngines extends TableOwner, ClaimStore, Pick<EventLog, 'ap
   takeRateLimits(takes: readonly RateLimitTake[]): Promise<readonly RateLimit[]>;
 }
 
-export interface OpenGatewayPortsDeps extends OpenServicesDeps {
+export interface OpenGatewayPortsDeps extends OpenLimiterDeps {
   readonly owned: OwnedEngines;
   /** The tables of the embedded log. */
   readonly tables: OwnedTables;

@@ -9,6 +9,7 @@ import type { Registry } from '@weir/ports/registry';
 import type { StateStore } from '@weir/ports/state-store';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
+import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import type { Stack } from '../stack.ts';
 import { openStartupServer } from '../startup/startup-server.ts';
 import type { GuardRail } from '../watch/guard-rails.ts';
@@ -39,6 +40,7 @@ export interface Ports {
 export interface OpenPortsDeps {
   readonly config: Config;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly clock: () => number;
   /** The disk of the data folder. Undefined if this process stores nothing there. */
   readonly disk: DiskSpace | undefined;

@@ -6,6 +6,7 @@ import type { RateLimiter } from '@weir/ports/rate-limiter';
 import type { Registry } from '@weir/ports/registry';
 import type { Config } from '@weir/runtime/config/config';
 import type { Logger } from '@weir/runtime/logger';
+import { createRateLimiterMetric, type Metrics } from '@weir/runtime/prometheus-metrics';
 import topics from '../../../../infra/kafka/topics.json' with { type: 'json' };
 import type { Stack } from '../stack.ts';
 import { waitForDependency } from '../startup/wait-for-dependency.ts';
@@ -83,16 +84,21 @@ export async function openRedisState(
   );
 }
 
+export interface OpenLimiterDeps extends OpenServicesDeps {
+  readonly metrics: Metrics;
+}
+
 export async function openRedisLimiter(
   redis: RedisSettings,
-  { clock, logger, stack }: OpenServicesDeps,
+  { clock, logger, metrics, stack }: OpenLimiterDeps,
   registry: Registry,
 ): Promise<RateLimiter> {
   const { openRedisRateLimiter } = await import('@weir/adapters/redis/redis-rate-limiter');
   const salt = () => registry.existingSalt(utcDay(clock()));
-  return stack.add(openRedisRateLimiter({ ...connectionOf(redis), clock, logger, salt }));
+  const onFailure = createRateLimiterMetric(metrics);
+  return stack.add(openRedisRateLimiter({ ...connectionOf(redis), clock, logger, salt, onFailure }));
 }
 
-function connectionOf({ url, tls }: RedisSettings) {
-  return tls?.ca === undefined ? { url } : { url, tls: { ca: tls.ca } };
+function connectionOf({ url, tls, sentinel }: RedisSettings) {
+  return tls?.ca === undefined ? { url, sentinel } : { url, sentinel, tls: { ca: tls.ca } };
 }

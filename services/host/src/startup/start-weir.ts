@@ -114,7 +114,7 @@ async function start(
     threadRoles.length === 0
       ? undefined
       : createPipelineThread({ entry: files.pipelineWorker, roles: threadRoles, replays: hasReplays });
-  const ports = await openPorts({ config, logger, clock, disk, pipelineState: thread?.state, stack, stop });
+  const ports = await openPorts({ config, logger, metrics, clock, disk, pipelineState: thread?.state, stack, stop });
   const intervalMs = config.guardIntervalMs;
   const registryWatch = stack.add(watchRegistry({ registry: ports.registry, intervalMs, logger, metrics }), (watch) =>
     watch.close(),
