@@ -55,6 +55,8 @@ const FATAL = new Set([
   'unclean.leader.election.enable',
 ]);
 
+const MIN_INSYNC = 'min.insync.replicas';
+
 export interface KafkaTopics {
   /** Resolves with the topics that do not exist, without the prefix. Rejects with `event_log_unavailable`. */
   missing(): Promise<ReadonlySet<string>>;
@@ -152,7 +154,7 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
     const retention = topic.retention === undefined ? undefined : options.retentionMs[topic.retention];
     return {
       ...topic.config,
-      'min.insync.replicas': String(Math.min(spec.minInsyncReplicas, replicas)),
+      [MIN_INSYNC]: String(Math.min(spec.minInsyncReplicas, replicas)),
       ...(retention === undefined ? {} : { 'retention.ms': String(retention), 'retention.bytes': '-1' }),
     };
   }
@@ -189,7 +191,10 @@ export function createKafkaTopics(options: TopicsOptions): KafkaTopics {
         const replicas = Math.min(...own.map((partition) => partition.replicas.length));
         if (replicas < spec.replicationFactor) compare('replicas', String(spec.replicationFactor), String(replicas));
         for (const [setting, wanted] of Object.entries(wantedConfig(topic, spec.replicationFactor))) {
-          compare(setting, wanted, actual.get(setting) ?? '');
+          const is = actual.get(setting) ?? '';
+          // A higher value is safer. It is not reported, unless it stops the appends when one replica fails.
+          if (setting === MIN_INSYNC && Number(is) > Number(wanted) && Number(is) < replicas) continue;
+          compare(setting, wanted, is);
         }
       }
       return found;
