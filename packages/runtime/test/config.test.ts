@@ -42,6 +42,7 @@ describe('invalid settings stop the start, and the error lists all of them', () 
 
 describe('settings that contradict each other stop the start', () => {
   const KAFKA = { KAFKA_BROKERS: 'k:9092' };
+  const SENTINEL = { REDIS_URL: 'redis+sentinel://r/master' };
   const SASL = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'weir', KAFKA_SASL_PASSWORD: 'secret' };
   const CLICKHOUSE = { CLICKHOUSE_URL: 'http://c:8123' };
   const BACKUP = { WEIR_BACKUP_TO: 'file:///mnt/backups' };
@@ -51,6 +52,8 @@ describe('settings that contradict each other stop the start', () => {
     [{ ...KAFKA, KAFKA_TLS: 'false', KAFKA_TLS_CA_FILE: __filename }, 'KAFKA_TLS_CA_FILE needs KAFKA_TLS=true'],
     [{ REDIS_URL: 'redis://r', REDIS_TLS_CA_FILE: __filename }, 'REDIS_TLS_CA_FILE needs TLS'],
     [{ REDIS_URL: 'redis+cluster://r', REDIS_TLS_CA_FILE: __filename }, 'REDIS_TLS_CA_FILE needs TLS'],
+    [{ REDIS_URL: 'redis://r', REDIS_SENTINEL_PASSWORD: 'pass@' }, 'REDIS_SENTINEL_PASSWORD is only for Sentinels'],
+    [{ ...SENTINEL, REDIS_SENTINEL_USERNAME: 'weir' }, 'REDIS_SENTINEL_USERNAME needs REDIS_SENTINEL_PASSWORD'],
     [SASL, 'not set, but KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD: '],
     [
       { KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: __filename },
@@ -101,6 +104,7 @@ describe('settings that contradict each other stop the start', () => {
     [{ KAFKA_COMPRESSION: 'lz4' }],
     [{ ...KAFKA, ...SASL, KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: __filename }],
     [{ REDIS_URL: 'rediss+sentinel://r/master', REDIS_TLS_CA_FILE: __filename, ...BACKUP }],
+    [{ ...SENTINEL, REDIS_SENTINEL_USERNAME: 'weir', REDIS_SENTINEL_PASSWORD: 'secret' }],
     [{ CLICKHOUSE_URL: 'https://weir:pass@c:8443/' }],
   ])('but not %j', (env) => {
     expect(problemsOf(env)).toEqual([]);

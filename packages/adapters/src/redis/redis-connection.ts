@@ -9,6 +9,8 @@ export interface RedisConfig {
   readonly url: string;
   /** TLS options for `rediss…`, such as certificates. */
   readonly tls?: ConnectionOptions;
+  /** The user (empty: the default user) and the password of the Sentinels. By default, Weir sends neither to them. */
+  readonly sentinel?: { readonly username: string; readonly password: string } | undefined;
   /** Timeout of a command. The timeouts of the connection scale with it. Default: 700. */
   readonly commandTimeoutMs?: number;
   readonly clock: () => number;
@@ -101,6 +103,8 @@ function openSingle(address: RedisAddress, config: RedisConfig): Redis {
           failoverDetector: true,
           // Without this limit, ioredis would wait for a Sentinel that hangs, and would never ask the next one.
           sentinelCommandTimeout: config.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
+          ...(config.sentinel === undefined ? {} : { sentinelPassword: config.sentinel.password }),
+          ...(config.sentinel?.username ? { sentinelUsername: config.sentinel.username } : {}),
           // `tls` is for the servers, `sentinelTLS` for the Sentinels.
           ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: { ...config.tls } } : {}),
         }

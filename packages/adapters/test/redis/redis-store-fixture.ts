@@ -4,12 +4,14 @@ import type { RateLimiter } from '@weir/ports/rate-limiter';
 import { createLogger } from '@weir/runtime/logger';
 import { eventually } from '@weir/testkit/eventually';
 import type { StateStoreFixture } from '../../../ports/contract/state-store.contract.ts';
+import type { RedisConfig } from '../../src/redis/redis-connection.ts';
 import { openRedisRateLimiter } from '../../src/redis/redis-rate-limiter.ts';
 import { openRedisStateStore, type RedisStateStore } from '../../src/redis/redis-state-store.ts';
 
 export interface RedisPlace {
   readonly url: string;
   readonly tls?: ConnectionOptions;
+  readonly sentinel?: RedisConfig['sentinel'];
   /** Default: 10 s, because the machine may be busy. */
   readonly commandTimeoutMs?: number;
 }

@@ -41,6 +41,8 @@ export interface RedisConfig {
   /** `redis[s]://`, `redis[s]+sentinel://h1,h2/master[/db]`, `redis[s]+cluster://h1,h2` */
   readonly url: string;
   readonly tls: TlsConfig | undefined;
+  /** The user (empty: the default user) and the password of the Sentinels. If undefined, Weir sends neither to them. */
+  readonly sentinel: { readonly username: string; readonly password: string } | undefined;
 }
 
 export interface ClickhouseConfig {
@@ -136,7 +138,22 @@ function readRedis(env: EnvReader): RedisConfig | undefined {
       'REDIS_TLS_CA_FILE needs TLS: write a REDIS_URL that begins with rediss. Without TLS, passwords are sent unencrypted',
     );
   }
-  return { url, tls: ca === undefined ? undefined : { ca } };
+  return { url, tls: ca === undefined ? undefined : { ca }, sentinel: readSentinel(env, url) };
+}
+
+function readSentinel(env: EnvReader, url: string): RedisConfig['sentinel'] {
+  const username = env.text('REDIS_SENTINEL_USERNAME') ?? '';
+  const password = env.text('REDIS_SENTINEL_PASSWORD');
+  if (password === undefined) {
+    if (username !== '') env.problem('REDIS_SENTINEL_USERNAME needs REDIS_SENTINEL_PASSWORD');
+    return undefined;
+  }
+  if (!/^rediss?\+sentinel:/.test(url)) {
+    env.problem(
+      'REDIS_SENTINEL_PASSWORD is only for Sentinels: write a REDIS_URL that begins with redis+sentinel or rediss+sentinel, or remove it',
+    );
+  }
+  return { username, password };
 }
 
 function readClickhouse(env: EnvReader): ClickhouseConfig | undefined {
