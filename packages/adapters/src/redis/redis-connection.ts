@@ -150,6 +150,8 @@ const SCANNED_AT_ONCE = 1_000;
  */
 export async function allServers(client: RedisClient): Promise<readonly Redis[]> {
   if (!(client instanceof Cluster)) return [client];
+  // A master that has joined the cluster is unknown until the slots are read again. A failed attempt is ignored: the known slots then stay.
+  await new Promise<void>((resolve) => client.refreshSlotsCache(() => resolve()));
   const info = await orUnavailable(client.cluster('INFO'));
   const size = Number(/^cluster_size:(\d+)/m.exec(info)?.[1]);
   const servers = client.nodes('master');
