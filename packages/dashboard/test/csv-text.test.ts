@@ -22,3 +22,13 @@ test.each(['/a;=1+1', '/a\t=1+1'])(
     expect(csvOf([[text, 5]])).toBe(`"${text}",5\r\n`);
   },
 );
+
+test.each([
+  ['a;=1+1;', `"a;'=1+1;"`],
+  ['a;"=1+1', `"a;""'=1+1"`],
+  ['a\r\n@SUM(A1)', `"a\r\n'@SUM(A1)"`],
+  ['=1;-2', `"'=1;'-2"`],
+  ['a; b\r\nc=1', `"a; b\r\nc=1"`],
+])('in a later column, a formula after the start of another cell gets an apostrophe: %j', (text, expected) => {
+  expect(csvOf([[1, text]])).toBe(`1,${expected}\r\n`);
+});
