@@ -33,4 +33,11 @@ describe('the built scripts', () => {
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\.innerHTML|document\.write/);
     expect(new Set(code.match(/window\.\w+/g))).toEqual(new Set(['window.weir']));
   });
+
+  test.each(['weir.js', 'weir.core.js', 'weir-stub.js'])('%s declares nothing outside its block', (file) => {
+    const code = read(file).toString();
+    expect(code).toMatch(/^\{.*\}$/);
+    // In a script, `var` and `function` in a block also declare globals.
+    expect(code).not.toMatch(/\b(var|function)\b/);
+  });
 });
