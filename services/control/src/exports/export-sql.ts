@@ -69,17 +69,14 @@ const TEXT = /^(?:LowCardinality\()?String\)?$/;
  */
 function cell(column: string, type: string, format: ExportFormat): string {
   if (format === 'ndjson') return column;
-  const isJson = type.startsWith('JSON');
-  if (format === 'csv' && (isJson || TEXT.test(type))) return withoutFormula(`toString(${column})`);
-  return isJson ? `toString(${column})` : column;
+  if (type.startsWith('JSON')) return `toString(${column})`;
+  return format === 'csv' && TEXT.test(type) ? withoutFormula(`toString(${column})`) : column;
 }
 
 /**
  * Spreadsheets run a cell that begins with one of these characters as a formula, and any client can send such a text as a page or a
- * referrer. An apostrophe before the text prevents this. In some languages, spreadsheets split lines at semicolons and then ignore most quotes of
- * the file. So a formula after a semicolon, a tab or a line break, or after quotes that follow one, gets an apostrophe too.
+ * referrer. An apostrophe before the text prevents this.
  */
 function withoutFormula(text: string): string {
-  const safe = `replaceRegexpAll(${text}, '([;\\\\t\\\\r\\\\n]"*)([=+@-])', '\\\\1\\'\\\\2')`;
-  return `if(match(${text}, '^[=+@\\\\t\\\\r\\\\n-]'), concat('\\'', ${safe}), ${safe})`;
+  return `if(match(${text}, '^[=+@\\\\t\\\\r\\\\n-]'), concat('\\'', ${text}), ${text})`;
 }
