@@ -23,8 +23,8 @@ import { caughtUp, cpuMicrosOf, type Engines, openEngines } from './bench-engine
 import { asStored, readTraffic } from './bench-traffic.ts';
 
 /**
- * How often each round repeats the baseline and the enrichment. The collection of garbage before them lets V8 forget optimised code, so the first
- * passes are slower. The number is the same for all, because their ratios are compared.
+ * How often each round repeats the baseline and the enrichment. V8 discards optimised code in the collection of garbage before them, so the
+ * first passes are slower. The number is the same for all, because their ratios are compared.
  */
 const PASSES = 10;
 

@@ -8,7 +8,8 @@ import { checkDuplicate, type RivalServer, sendAndCount, startAll } from './riva
 const CONNECTIONS = [64, 400] as const;
 /**
  * A server waits for its next turn while the others are measured. After such a pause, the first 4,000 requests take about twice
- * as much CPU as later ones, because V8 collects garbage in the pause and then optimises code again. A round is long enough that the others decide.
+ * as much CPU as later ones, because V8 collects garbage in the pause and then optimises code again. A round is so long that the later requests
+ * determine its result.
  */
 const REQUESTS = 24_000;
 const WARM_UP_REQUESTS = 12_000;
