@@ -30,11 +30,13 @@ const ABOUT_A_ROW = new Set([
 export const WHOLE_OR_ERROR = {
   timeout_overflow_mode: 'throw',
   read_overflow_mode: 'throw',
+  read_overflow_mode_leaf: 'throw',
   result_overflow_mode: 'throw',
   group_by_overflow_mode: 'throw',
   sort_overflow_mode: 'throw',
   distinct_overflow_mode: 'throw',
   set_overflow_mode: 'throw',
+  join_overflow_mode: 'throw',
   // With 1, an aggregation of no rows would have no row, and `wholeNumberIn` would throw.
   empty_result_for_aggregation_by_empty_set: 0,
 } as const;

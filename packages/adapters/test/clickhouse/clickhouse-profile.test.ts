@@ -6,6 +6,10 @@ import { batch, useClickhouse } from './clickhouse-harness.ts';
 
 const opened = useClickhouse();
 
+const NUMBERS = 'SELECT count() AS n FROM (SELECT number FROM numbers(1000000) WHERE number % 2 = 0)';
+const JOINED =
+  'SELECT count() AS n FROM numbers(200000) AS a JOIN (SELECT number FROM numbers(200000)) AS b ON a.number = b.number';
+
 /** Opens the tables as if the default profile of the server had these settings: a proxy adds them to the requests that do not set them. */
 async function withProfile<T>(
   settings: Readonly<Record<string, string>>,
@@ -57,12 +61,17 @@ test('an insert that a view refuses fails, also if the profile ignores the error
   await opened.analytics.change('DROP VIEW refusing SYNC');
 });
 
-test('a query that exceeds a limit of the profile fails, also if the profile asks for a part of the answer', async () => {
-  const numbers = 'SELECT count() AS n FROM (SELECT number FROM numbers(1000000) WHERE number % 2 = 0)';
-  const profile = { max_rows_to_read: '1000', read_overflow_mode: 'break' };
-  const refused = { code: 'analytics_refused' };
-  await withProfile(profile, async ({ select, userQuery }) => {
-    await expect(select(numbers)).rejects.toMatchObject(refused);
-    await expect(userQuery(numbers, {})).rejects.toMatchObject(refused);
-  });
-});
+test.each([
+  ['max_rows_to_read', 'read_overflow_mode', NUMBERS],
+  ['max_rows_to_read_leaf', 'read_overflow_mode_leaf', NUMBERS],
+  ['max_rows_in_join', 'join_overflow_mode', JOINED],
+])(
+  'a query that exceeds %s of the profile fails, also if the profile asks for a part of the answer',
+  async (limit, mode, query) => {
+    const refused = { code: 'analytics_refused' };
+    await withProfile({ [limit]: '1000', [mode]: 'break' }, async ({ select, userQuery }) => {
+      await expect(select(query)).rejects.toMatchObject(refused);
+      await expect(userQuery(query, {})).rejects.toMatchObject(refused);
+    });
+  },
+);
