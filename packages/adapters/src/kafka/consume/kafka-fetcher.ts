@@ -170,10 +170,10 @@ export function createKafkaFetcher(link: KafkaLink, logger: Logger): KafkaFetche
   async function findRange(source: FetchSource, offset: number): Promise<void> {
     const { topic, partition } = source;
     const { first, end } = (await readEdges(link, topic, [partition])).get(partition)!;
-    if (offset > end && (await readHighestEnd(link, topic, partition)) >= offset) {
-      return refused(source, `its records end at ${end}, but another broker has the records up to ${offset}`);
-    }
-    source.outOfRange(offset, first, end);
+    if (offset <= end) return source.outOfRange(offset, first, end);
+    const highest = Math.max(end, await readHighestEnd(link, topic, partition));
+    if (highest < offset) return source.outOfRange(offset, first, highest);
+    refused(source, `its records end at ${end}, but another broker has the records up to ${offset}`);
   }
 
   return {
