@@ -43,7 +43,13 @@ export const ADMIN_OPERATIONS = {
     id: 'createSite',
     summary: 'Create a site; without site_id, Weir creates the ID',
     request: schemaRef('NewSite'),
-    responses: { ...one(201, 'The site.', 'Site'), ...CONFLICT },
+    responses: {
+      ...one(201, 'The site.', 'Site'),
+      409: jsonResponse(
+        'The site exists already, a removed site with this ID is still being erased, or the maximum number of sites is reached.',
+        ENVELOPE,
+      ),
+    },
   },
   readSite: { id: 'readSite', summary: 'One site', responses: { ...one(200, 'The site.', 'Site'), ...NOT_FOUND } },
   changeSite: {
