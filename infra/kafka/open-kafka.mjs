@@ -3,7 +3,7 @@ import kafkajs from 'kafkajs';
 
 const { env } = process;
 
-/** The prefix of every topic and group. */
+/** The prefix of the name of every topic. */
 export const topicPrefix = env.KAFKA_TOPIC_PREFIX ?? '';
 
 /** Returns a client with the settings KAFKA_* of Weir. Ends `program` with exit code 2 if KAFKA_BROKERS is not set. */
