@@ -79,3 +79,11 @@ it('forgets sites without waiting records when there are too many sites, also wh
   sender.leave(1);
   expect(room.sender('another', '')).not.toBe(sender);
 });
+
+it('forgets sites whose records were all refused when there are too many sites', () => {
+  const room = createWaitingRoom(MAX);
+  for (let n = 0; n < 10_000; n++) room.sender(`site_${n}`, '').enter(MAX.bytes + 1);
+  const sender = room.sender('another', '');
+  expect(sender.enter(MAX.bytes + 1)).toBe(false);
+  expect(room.sender('another', '')).not.toBe(sender);
+});

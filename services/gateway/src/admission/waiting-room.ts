@@ -66,19 +66,25 @@ export function createWaitingRoom(max: Waiting): WaitingRoom {
       add(site, records, bytes);
       add(own, records, bytes);
     };
+    const hasRoom = (bytes: number): boolean => {
+      const freeRecords = max.records - all.records - 1;
+      const freeBytes = max.bytes - all.bytes - bytes;
+      if (freeRecords < 0 || freeBytes < 0) return false;
+      return hasShare(freeRecords, site.records, own.records) && hasShare(freeBytes, site.bytes, own.bytes);
+    };
+    const forgetSite = (): void => {
+      if (site.records === 0 && sites.size > SITES_KEPT) sites.delete(siteId);
+    };
     return {
       enter(bytes) {
-        const freeRecords = max.records - all.records - 1;
-        const freeBytes = max.bytes - all.bytes - bytes;
-        if (freeRecords < 0 || freeBytes < 0) return false;
-        if (!hasShare(freeRecords, site.records, own.records)) return false;
-        if (!hasShare(freeBytes, site.bytes, own.bytes)) return false;
-        count(1, bytes);
-        return true;
+        const isAdmitted = hasRoom(bytes);
+        if (isAdmitted) count(1, bytes);
+        else forgetSite();
+        return isAdmitted;
       },
       leave(bytes) {
         count(-1, -bytes);
-        if (site.records === 0 && sites.size > SITES_KEPT) sites.delete(siteId);
+        forgetSite();
       },
     };
   }
