@@ -14,7 +14,7 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   // are visible too. No such rows are added later: the enrichers already apply the erasure.
   await task.analytics.runningInsertsEnd(task.database);
   const outlived = await outlivedRows(task);
-  for (const [table, condition] of derived(task, outlived)) await remove(task, table, condition);
+  for (const [table, condition, first] of derived(task, outlived)) await remove(task, table, condition, first);
   // An insert that was running can contain records of other persons. The deletions above can have removed rows that views made from these records,
   // while the records were not visible yet. After this wait, the refill below can read them.
   await task.analytics.runningInsertsEnd(task.database);
@@ -30,12 +30,13 @@ export async function eraseTables(task: EraseTables): Promise<void> {
 
 /**
  * Returns the tables whose rows are made from records. Each table has a condition for the rows to delete: those made from erased records, and those
- * made from records of the person that have expired (`outlived`). Such a row can also contain data of other persons.
+ * made from records of the person that have expired (`outlived`). Such a row can also contain data of other persons. `first`: the rows that a
+ * statement of its own must delete first, because their condition reads other rows of the same table that are deleted too.
  */
 function derived(
   { database, person }: EraseTables,
   outlived: OutlivedRows,
-): readonly (readonly [table: string, condition: string])[] {
+): readonly (readonly [table: string, condition: string, first?: string | undefined])[] {
   const made = (columns: string, select: string, where: string) =>
     madeFrom({ database, person }, columns, select, where);
   const ofProfile = (columns: string, select: string, owner = 'profile_id'): string =>
@@ -63,6 +64,8 @@ function derived(
     [
       'sessions_kept',
       own(`(${made('session_id', 'session_id', "outcome = 'row' AND session_id != ''")} OR ${outlived.sessions})`),
+      // ClickHouse can evaluate a condition once for each data part. A single statement could then miss rows whose visits it has already deleted.
+      outlived.serverEvents === undefined ? undefined : own(outlived.serverEvents),
     ],
     ['moved_hours', own(`(${made('visitor_id', 'visitor_id', "outcome = 'row'")} OR ${outlived.hours})`)],
     ['links_latest', profile],
@@ -75,6 +78,8 @@ function derived(
 
 interface OutlivedRows {
   readonly sessions: string;
+  /** Those of `sessions` that have only server events. Undefined if their condition reads no other rows. */
+  readonly serverEvents?: string;
   readonly people: string;
   readonly hours: string;
 }
@@ -95,8 +100,10 @@ async function outlivedRows({ analytics, database, person }: EraseTables): Promi
   const visits = `(visited AND started_at <= ${until} AND ${person.isVisitor(visitor, 'started_at')})`;
   // A row with only server events (`visited` is false) has no time and maybe no visitor. It belongs to the person if the hits of its session do.
   const ofVisits = `(made_for, session_id) IN (SELECT made_for, session_id FROM ${database}.sessions_kept WHERE site_id = '${person.siteId}' AND ${visits})`;
+  const serverEvents = `(NOT visited AND ${person.whole ? '1' : ofVisits})`;
   return {
-    sessions: `(${visits} OR NOT visited AND ${person.whole ? '1' : ofVisits})`,
+    sessions: `(${visits} OR ${serverEvents})`,
+    ...(person.whole ? {} : { serverEvents }),
     people: `(first_seen_at <= ${until} AND ${seen})`,
     hours: `(hour <= ${until} AND ${person.isVisitor('visitor_id', "toDateTime64(hour, 3, 'UTC')")})`,
   };
@@ -158,7 +165,7 @@ function madeFrom(
 const nearDays = ({ database, person }: Pick<EraseTables, 'database' | 'person'>): string =>
   `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
 
-async function remove(task: EraseTables, table: string, condition: string): Promise<void> {
+async function remove(task: EraseTables, table: string, condition: string, first?: string): Promise<void> {
   const { analytics, database, change, count } = task;
   const [found] = await analytics.select<{ rows: number | string }>(
     `SELECT count() AS rows FROM ${database}.${table} WHERE ${condition}`,
@@ -166,6 +173,7 @@ async function remove(task: EraseTables, table: string, condition: string): Prom
   const rows = Number(found?.rows ?? 0);
   await count(table, rows);
   if (rows === 0) return;
+  if (first !== undefined) await change(`ALTER TABLE ${database}.${table} DELETE WHERE ${first}`);
   await change(`ALTER TABLE ${database}.${table} DELETE WHERE ${condition}`);
 }
 
