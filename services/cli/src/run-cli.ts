@@ -59,7 +59,7 @@ export function createProgram(context: CommandContext): Command {
     // After `weir help fly`, Commander prints only the help of `weir`, as an error.
     .addHelpText('beforeAll', ({ error, command }) => {
       const [, unknown] = command.args;
-      return error && unknown !== undefined ? `error: unknown command '${unknown}'\n` : '';
+      return error && unknown !== undefined && unknown !== 'help' ? `error: unknown command '${unknown}'\n` : '';
     })
     .showHelpAfterError('The option --help shows the arguments, the options and examples.')
     .exitOverride()

@@ -55,7 +55,8 @@ export function readPipe(path: string, interrupted: AbortSignal): Readable {
 async function writeTo(path: string): Promise<void> {
   const writer = await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
-    await writer.write('\n');
+    // Another program can have replaced the pipe by a file.
+    if ((await writer.stat()).isFIFO()) await writer.write('\n');
   } finally {
     await writer.close();
   }
