@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { eventually } from '@weir/testkit/eventually';
+import { beginRequest } from './begin-request.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
 const MIB = 1024 * 1024;
@@ -19,16 +18,13 @@ beforeAll(async () => {
 afterAll(() => weir.close());
 
 /** Sends the head of a request with a batch of 1 MiB, and nothing of its body. */
-async function beginBatch(key: string, answered: string[]): Promise<Socket> {
-  const socket = connect(weir.port, '127.0.0.1');
-  socket.on('data', (chunk: Buffer) => answered.push(chunk.toString()));
-  await once(socket, 'connect');
-  socket.write(
-    `POST /api/v1/events/batch HTTP/1.1\r\nHost: weir\r\nAuthorization: Bearer ${key}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${MIB}\r\n\r\n`,
+const beginBatch = (key: string, answers: string[]) =>
+  beginRequest(
+    weir.port,
+    '/api/v1/events/batch',
+    [`Authorization: Bearer ${key}`, 'Content-Type: application/json', `Content-Length: ${MIB}`],
+    answers,
   );
-  return socket;
-}
 
 function sendBatch(key: string, bytes: number): Promise<number> {
   const body = '{"events":[{"name":"e"}]}'.padEnd(bytes);

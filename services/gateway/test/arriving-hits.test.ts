@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { eventually } from '@weir/testkit/eventually';
+import { beginRequest } from './begin-request.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
 const BODY_BYTES = 64 * 1024;
@@ -19,15 +18,8 @@ beforeAll(async () => {
 afterAll(() => weir.close());
 
 /** Sends the head of a hit of 64 KiB, and nothing of its body. */
-async function beginHit(ip: string, answered: string[]): Promise<Socket> {
-  const socket = connect(weir.port, '127.0.0.1');
-  socket.on('data', (chunk: Buffer) => answered.push(chunk.toString()));
-  await once(socket, 'connect');
-  socket.write(
-    `POST /api/collect HTTP/1.1\r\nHost: weir\r\nX-Forwarded-For: ${ip}\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`,
-  );
-  return socket;
-}
+const beginHit = (ip: string, answers: string[]) =>
+  beginRequest(weir.port, '/api/collect', [`X-Forwarded-For: ${ip}`, `Content-Length: ${BODY_BYTES}`], answers);
 
 function sendHit(ip: string, bytes: number): Promise<number> {
   const hit = { site_id: 'site_a', visitor_id: 'v', session_id: 's', type: 'pageview', url: 'https://example.com/' };

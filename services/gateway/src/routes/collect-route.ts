@@ -102,9 +102,11 @@ export function collectRoute(deps: RouteDeps, replies: Replies, route: CollectRo
     const network = visitorNetwork(ip);
     // If any site has its own limit, the body must be read before the limit is known, because the body names the site. A request over the
     // limit with an invalid body still gets 429, and not 400.
-    const isReadFirst = limitsVary();
-    const read = isReadFirst ? await readFirst(request, response, network) : undefined;
-    if (isReadFirst && read === undefined) return replies.unavailable(response);
+    let read: Body | undefined;
+    if (limitsVary()) {
+      read = await readFirst(request, response, network);
+      if (read === undefined) return replies.unavailable(response);
+    }
     const limit = await take(network, read !== undefined && 'json' in read ? siteIdOf(read.json) : undefined);
     if (!limit.allowed) return replies.limited(response, limit);
     await accept(request, response, { ip, network }, read ?? readBody(request, bodyBytesMax));
