@@ -137,7 +137,7 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
       };
       const abort = new AbortController();
       const query = analytics.userQuery(
-        'SELECT sum(cityHash64(number)) AS cancelled_by_signal FROM numbers(100000000000)',
+        'SELECT sum(cityHash64(number)) AS cancelled_by_signal FROM numbers(1000000000000000)',
         {},
         { signal: abort.signal },
       );
@@ -195,7 +195,7 @@ export function describeAnalytics(name: string, contract: AnalyticsContract): vo
         return Number(row?.n);
       };
       const abort = new AbortController();
-      const query = 'SELECT sum(cityHash64(number)) AS left_by_signal FROM numbers(100000000000)';
+      const query = 'SELECT sum(cityHash64(number)) AS left_by_signal FROM numbers(1000000000000000)';
       const options = { format: 'JSONEachRow', secondsMax: 600, signal: abort.signal } as const;
       const ended = expect(analytics.streamQuery(query, {}, options)).rejects.toMatchObject({
         name: 'DependencyError',

@@ -2,7 +2,7 @@ import { eventually } from '@weir/testkit/eventually';
 import { ADMIN_TOKEN, type ControlHarness, openControlHarness } from './control-harness.ts';
 
 /** A query that takes far longer than the test. */
-const ENDLESS = 'SELECT sum(cityHash64(number)) AS nobody_waits FROM numbers(100000000000)';
+const ENDLESS = 'SELECT sum(cityHash64(number)) AS nobody_waits FROM numbers(1000000000000000)';
 const RUNNING =
   "SELECT count() AS n FROM system.processes WHERE query LIKE '%nobody_waits%' AND query NOT LIKE '%system.processes%'";
 

@@ -47,7 +47,7 @@ const PERIODS = ['today', '24h', '7d', '30d', '12mo', 'all', '-1d'];
 
 /** SQL statements that need too much memory or time, or that are forbidden. */
 const STATEMENTS = [
-  'SELECT count() FROM numbers(100000000000)',
+  'SELECT count() FROM numbers(1000000000000000)',
   'SELECT groupArray(toString(number)) FROM numbers(1000000000)',
   'SELECT number, uniqExact(rand64()) FROM numbers(300000000) GROUP BY number',
   'SELECT a.event_id, b.event_id FROM events AS a CROSS JOIN events AS b ORDER BY cityHash64(a.event_id, b.event_id) LIMIT 10',
