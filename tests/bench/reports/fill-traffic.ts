@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildDays } from '@weir/control/visit-slots/build-days';
+import { buildMonth, monthsToBuild } from '@weir/control/visit-slots/build-months';
 import { CLOSED_AFTER_DAYS } from '@weir/control/visit-slots/built-run';
 import { daysToBuild } from '@weir/control/visit-slots/days-to-build';
 import type { Analytics } from '@weir/ports/analytics';
@@ -60,6 +61,7 @@ export async function buildSlots(analytics: Analytics, endMs: number): Promise<n
     const built = await buildDays(context, days);
     slots += built.slots;
   });
+  for (const month of await monthsToBuild(context, TRAFFIC_SITE)) await buildMonth(context, month);
   return slots;
 }
 

@@ -21,6 +21,7 @@ export async function eraseTables(task: EraseTables): Promise<void> {
   // A build of `visit_slots` that began before the erasure may insert rows until the wait ends, so these rows are removed after the wait. No build
   // begins during an erasure.
   await invalidateBuilds(task);
+  await removeMonths(task);
   await removeSlots(task);
   for (const [view, table, rows] of shared(task)) await refill(task, view, table, rows);
   await flagVisits(task);
@@ -138,6 +139,18 @@ async function invalidateBuilds({ analytics, database, person, change }: EraseTa
 }
 
 /**
+ * Removes the sums of the months of these days: their values can be pages of the person. First the rows which say that a build is complete, so that
+ * no report reads a part of a build (`areKept` in month-run.ts). Weir builds these months again.
+ */
+async function removeMonths({ analytics, database, person, change }: EraseTables): Promise<void> {
+  const where = `site_id = '${person.siteId}' AND month IN (SELECT toStartOfMonth(day) FROM (${nearDays({ database, person })}))`;
+  const [found] = await analytics.select(`SELECT 1 FROM ${database}.visit_months WHERE ${where} LIMIT 1`);
+  if (found === undefined) return;
+  await change(`ALTER TABLE ${database}.visit_months DELETE WHERE ${where} AND dimension = ''`);
+  await change(`ALTER TABLE ${database}.visit_months DELETE WHERE ${where}`);
+}
+
+/**
  * Removes the slots (docs/glossary.md) of the visitors of erased records, but only on the days that `invalidateBuilds` removes from the list of
  * built days. A slot can also contain data of another person: several persons can share a visitor ID, and all rows without a visitor have the same
  * `visitor_key`. Weir builds only these days again, so slots of other persons on other days would be lost.
@@ -163,7 +176,7 @@ function madeFrom(
 
 /** Selects the UTC days of the erased records, and the days before and after them: a visit can have slots on these days too. */
 const nearDays = ({ database, person }: Pick<EraseTables, 'database' | 'person'>): string =>
-  `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
+  `SELECT toDate(timestamp, 'UTC') + arrayJoin([-1, 0, 1]) AS day FROM ${database}.records WHERE ${person.records} AND outcome = 'row'`;
 
 async function remove(task: EraseTables, table: string, condition: string, first?: string): Promise<void> {
   const { analytics, database, change, count } = task;

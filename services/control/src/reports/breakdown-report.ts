@@ -1,3 +1,4 @@
+import { areKept } from '../visit-slots/month-run.ts';
 import { type BreakdownPage, breakdownStatement } from './breakdown-sql.ts';
 import type { Dimension } from './dimensions.ts';
 import { explained } from './excluded-rows.ts';
@@ -6,6 +7,7 @@ import { countsOf, type MetricName, type Metrics, metricsOf, NO_COUNTS, pickMetr
 import type { ReportDeps, ReportRequest } from './report-request.ts';
 import { estimatesVisitors, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView } from './report-view.ts';
+import { readsSlots } from './visits/slot-rows.ts';
 import { askWithSource } from './visits/visit-source.ts';
 
 export interface BreakdownRequest {
@@ -80,7 +82,7 @@ function ask(
   part: BreakdownPage,
   { analytics }: ReportDeps,
 ): Promise<{ readonly statement: Statement; readonly rows: readonly Row[] }> {
-  return askWithSource(scope, analytics, async (asked) => {
+  const answer = async (asked: Scope) => {
     const statement = breakdownStatement(asked, by, part);
     const rows = isEmptyBreakdown(asked, by) ? [] : (await analytics.userQuery(statement.sql, statement.params)).rows;
     const isEstimate = estimatesVisitors(asked);
@@ -92,5 +94,12 @@ function ask(
         metrics: metricsOf(countsOf(row), isEstimate),
       })),
     };
+  };
+  return askWithSource(scope, analytics, async (asked) => {
+    const answered = await answer(asked);
+    if (!readsSlots(asked)) return answered;
+    const { built } = asked.visits;
+    if (built.months === undefined || (await areKept(asked.siteId, built.months, analytics))) return answered;
+    return answer({ ...asked, visits: { ...asked.visits, built: { ...built, months: undefined } } });
   });
 }

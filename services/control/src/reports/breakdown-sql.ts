@@ -1,6 +1,7 @@
+import { MONTH_SKETCH } from '../visit-slots/month-run.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Order } from './read-query.ts';
-import { type CountName, countNamesOf, type MetricName, metricSql } from './report-metrics.ts';
+import { COUNT_NAMES, type CountName, countNamesOf, type MetricName, metricSql } from './report-metrics.ts';
 import {
   COUNT_HITS,
   COUNT_VISITS,
@@ -12,7 +13,7 @@ import {
 } from './report-sql.ts';
 import { reportParts } from './visits/report-parts.ts';
 import { countedValues } from './visits/slot-counts.ts';
-import { readsSlots, type SlotScope } from './visits/slot-rows.ts';
+import { readsSlots, type SlotScope, selectMonths } from './visits/slot-rows.ts';
 import { NO_KEY } from './visits/visit-rows.ts';
 
 export interface BreakdownPage {
@@ -96,18 +97,49 @@ ${where(by.listsEmpty ? undefined : `value_key != ${isOfRows ? NO_KEY : "''"}`, 
 }
 
 /**
- * Like `rowNumbers`, but counts the slots (docs/glossary.md) of built days instead of their rows. A visitor can be in rows and in slots, so the
- * visitors of both are counted together.
+ * Like `rowNumbers`, but counts the slots (docs/glossary.md) of built days instead of their rows, and reads the sums of built months. A visitor can
+ * be in all of them, so their visitors are counted together.
  */
 function slotNumbers(scope: SlotScope, by: Dimension, parts: ReportParts, { counts, wanted }: Asked): string {
-  const visitors = countVisitors('found.visitor_key', scope.visits.built.isEstimate);
-  return `SELECT toString(anyIf(found.value, found.has_text)) AS name, toString(found.value_key) AS hash,
-  ${sumFound(counts, visitors)}
+  const { months, isEstimate } = scope.visits.built;
+  const values = countedValues(scope, by, parts);
+  const isWanted = where(
+    by.listsEmpty ? undefined : `found.value_key != ${NO_KEY}`,
+    wanted && `found.value_key IN ${wanted}`,
+  );
+  const text = 'toString(anyIf(found.value, found.has_text))';
+  if (months === undefined) {
+    return `SELECT ${text} AS name, toString(found.value_key) AS hash,
+  ${sumFound(counts, countVisitors('found.visitor_key', isEstimate))}
 FROM
 (
-  ${countedValues(scope, by, parts)}
+  ${values}
 ) AS found
-${where(by.listsEmpty ? undefined : `found.value_key != ${NO_KEY}`, wanted && `found.value_key IN ${wanted}`)}GROUP BY found.value_key`;
+${isWanted}GROUP BY found.value_key`;
+  }
+  // The visitors of the months are sketches, so those of the other days become sketches too.
+  const sums = COUNT_NAMES.filter((name) => name !== 'visitors');
+  const ofMonths = selectMonths(
+    months,
+    by,
+    ['sipHash64(value) AS value_key', 'value', 'visitors', ...sums],
+    parts.parameters,
+  );
+  return `SELECT any(found.value) AS name, toString(found.value_key) AS hash,
+  ${sumFound(counts, `${MONTH_SKETCH.merge}(found.visitors)`)}
+FROM
+(
+  SELECT found.value_key AS value_key, ${text} AS value, ${MONTH_SKETCH.stateIf}(found.visitor_key, found.visitor_key != ${NO_KEY}) AS visitors,
+    ${sums.map((name) => `sum(found.${name}) AS ${name}`).join(', ')}
+  FROM
+  (
+  ${values}
+  ) AS found
+  GROUP BY value_key
+  UNION ALL
+  ${ofMonths}
+) AS found
+${isWanted}GROUP BY found.value_key`;
 }
 
 function where(...conditions: readonly (string | undefined)[]): string {

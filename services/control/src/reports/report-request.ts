@@ -5,6 +5,7 @@ import type { Checked } from '../http/compile-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { ReportTables, SteadyTables } from '../steady-tables.ts';
 import { type DayFact, runOf } from '../visit-slots/built-run.ts';
+import { MONTH_DIMENSIONS, MONTH_SLOTS_MIN, monthRunOf } from '../visit-slots/month-run.ts';
 import type { Dimension } from './dimensions.ts';
 import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
@@ -134,15 +135,23 @@ async function sourceForNumbers(
   const isBuilt = (!withBots || bots === 'apart') && isInSlots(scope, by, starts?.(period));
   if (usesOnlyRows && !isBuilt) return ROWS_ALONE;
   const facts = await readPeriodFacts(scope, analytics, isBuilt ? propertiesOf(filters, by) : []);
-  const built = isBuilt ? slotRun(facts.days, period, withBots || isExact) : undefined;
+  const built = isBuilt ? slotRun(facts.days, scope, by, withBots || isExact) : undefined;
   if (usesOnlyRows) return { ...ROWS_ALONE, built };
   const visits = await likelySourceOf(scope, analytics, facts, built);
   return visits.of === 'sessions' ? visits : { ...visits, bots };
 }
 
-function slotRun(facts: readonly DayFact[], period: Period, isExact: boolean): SlotRun | undefined {
+function slotRun(
+  facts: readonly DayFact[],
+  { period, filters }: Omit<Scope, 'visits'>,
+  by: Dimension | undefined,
+  isExact: boolean,
+): SlotRun | undefined {
   const run = runOf(facts, period);
-  return run === undefined ? undefined : { ...run, isEstimate: !isExact && run.slots > EXACT_SLOTS_MAX };
+  if (run === undefined || isExact) return run && { ...run, isEstimate: false };
+  const usesMonths = run.slots > MONTH_SLOTS_MIN && filters.length === 0 && MONTH_DIMENSIONS.includes(by?.name ?? '');
+  const months = usesMonths ? monthRunOf(facts, run) : undefined;
+  return { ...run, months, isEstimate: run.slots > EXACT_SLOTS_MAX || months !== undefined };
 }
 
 async function firstRowMs(site: Site, { analytics }: ReportDeps): Promise<number | undefined> {

@@ -1,5 +1,6 @@
 import { isBetween, rowsBetween } from '../rows-between.ts';
 import type { BuiltRun } from '../visit-slots/built-run.ts';
+import type { MonthRun } from '../visit-slots/month-run.ts';
 import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
@@ -33,6 +34,8 @@ export interface Scope extends AskedScope {
 export interface SlotRun extends BuiltRun {
   /** Whether visitors are estimated. Otherwise they are counted exactly. */
   readonly isEstimate: boolean;
+  /** The months of this run that the report reads from `visit_months` (docs/decisions/0062). Visitors are then estimated. */
+  readonly months?: MonthRun | undefined;
 }
 
 /** Where a report takes visits from. The functions of visit-source.ts choose this, except where a report always uses `SESSIONS`. */

@@ -118,6 +118,9 @@ function simpleTables({
     // lost rows, so the builds of these days are not valid any more.
     ['visit_slots', where(events, (at) => `day <= toDate(${at})`)],
     ['visit_days', where(events, (at) => `day <= toDate(${at}) + 2`)],
+    // The builds of months with such days. First the rows which say that a build is complete (`areKept` in month-run.ts).
+    ['visit_months', where(events, (at) => `month <= toDate(${at}) + 2 AND dimension = ''`)],
+    ['visit_months', where(events, (at) => `month <= toDate(${at}) + 2`)],
     ['late_rows', where(rollups, (at) => `day < toDate(${at}) - 2`)],
     ['moved_hours', where(rollups, (at) => `hour < ${at} - INTERVAL 2 DAY`)],
   ];

@@ -1,6 +1,6 @@
 import type { Analytics } from '@weir/ports/analytics';
 import { liveInsertsEnd } from '../erasure/live-and-shadow.ts';
-import { dayOf } from '../reports/visits/visit-rows.ts';
+import { dayOf, HOUR_MS } from '../reports/visits/visit-rows.ts';
 import { rowsBetween } from '../rows-between.ts';
 import { CONTENTS, DAY_FACTS, type DayFact, dayFact, lateNear, NEAR_DAYS } from './built-run.ts';
 import { sqlText, sqlTexts } from './property-sql.ts';
@@ -15,7 +15,6 @@ const DAY_COLUMNS = [
   ...['site_id', 'day', 'build', 'slots', 'hits', 'late'],
   ...['contents', 'property_names', 'properties_left_out', 'lists_properties'],
 ];
-const HOUR_MS = 3600_000;
 
 export interface DaysToBuild extends SiteDays {
   /** The number of rows of these days that reports count. */

@@ -29,10 +29,10 @@ export function runConditions({ fromMs, toMs, builds }: BuiltRun, parameters: Pa
 
 /**
  * A fact about a day. `build`: its slots were built. `late`: rows were stored on a later day than that of their time. `flag`: a visit was flagged
- * (`FLAGS`). The other kinds are explained in period-facts.ts.
+ * (`FLAGS`). `month`: see `MONTHS` (month-run.ts). The other kinds are explained in period-facts.ts.
  */
 export interface DayFact {
-  readonly kind: 'build' | 'late' | 'flag' | 'moved' | 'expired' | 'unstamped';
+  readonly kind: 'build' | 'late' | 'flag' | 'month' | 'moved' | 'expired' | 'unstamped';
   /** Days since 1970. */
   readonly day: number;
   readonly build: number;
@@ -45,6 +45,7 @@ export interface DayFact {
 
 /** The lowest value of `visit_days.contents` of builds whose slots have the array `page_visits`. */
 const WITH_PAGE_VISITS = 2;
+export const hasPageVisits = ({ contents }: DayFact): boolean => contents >= WITH_PAGE_VISITS;
 /** The value of `visit_days.contents` of new builds. Builds with a lower value are replaced in the background. */
 export const CONTENTS = WITH_PAGE_VISITS;
 
@@ -101,8 +102,11 @@ SELECT kind, toUInt32(day) AS day, build, slots, hits, late, contents FROM
   ${facts.join('\n  UNION ALL\n  ')}
 )`;
 
+const FACTS: readonly string[] = [...BUILDS, FLAGS];
 /** Selects the facts of the days from `{first_day:Date}` to `{last_day:Date}`. */
-export const DAY_FACTS = selectFacts([...BUILDS, FLAGS]);
+export const DAY_FACTS = selectFacts(FACTS);
+/** Like `DAY_FACTS`, with further facts. */
+export const dayFactsWith = (more: readonly string[]): string => selectFacts([...FACTS, ...more]);
 
 /**
  * Resolves with the longest run of days with valid builds in the period. The run ends at least a day before the end of the period, so that the period
@@ -189,6 +193,6 @@ function longestRun(valid: ReadonlyMap<number, DayFact>, first: number, end: num
     toMs: best.to * DAY_MS,
     builds: [...new Set(days.map(({ build }) => build))],
     slots: days.reduce((sum, { slots }) => sum + slots, 0),
-    hasPageVisits: days.every(({ contents }) => contents >= WITH_PAGE_VISITS),
+    hasPageVisits: days.every(hasPageVisits),
   };
 }

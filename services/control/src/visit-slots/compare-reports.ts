@@ -9,7 +9,9 @@ import { isInSlots, propertiesOf } from '../reports/visits/slot-rows.ts';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import { visitSourceOf } from '../reports/visits/visit-source.ts';
 import type { ReportTables } from '../steady-tables.ts';
+import { compareMonth } from './build-months.ts';
 import { builtRun, DAY_FACTS, dayFact, validBuilds } from './built-run.ts';
+import { MONTH_DIMENSIONS } from './month-run.ts';
 import { DAY_MS } from './slot-sql.ts';
 
 export interface ComparedDay {
@@ -30,7 +32,8 @@ const REPORTS: readonly string[] = [
 /**
  * Compares reports of a built day (docs/glossary.md) from slots with the same reports from rows. Resolves with undefined if the build of the day is
  * not valid, or if a report cannot use slots. A late row can arrive between two reports, so reports that differ are compared a second time. If the
- * slots contain custom properties, also compares a breakdown by one of them, and the stats of the rows without this property.
+ * slots contain custom properties, also compares a breakdown by one of them, and the stats of the rows without this property. If the month of the day
+ * is built (docs/decisions/0062), also compares its sums with its slots.
  */
 export async function compareDay(
   siteId: string,
@@ -60,7 +63,10 @@ export async function compareDay(
     if (result === undefined) return undefined;
     if (result) differing.push(title);
   }
-  return { site_id: siteId, day: dayOf(dayMs), reports: reports.length, differing };
+  const ofMonth = await compareMonth(siteId, dayMs, analytics, random);
+  differing.push(...(ofMonth ?? []).map((name) => `breakdown by ${name}, sums of the month`));
+  const compared = reports.length + (ofMonth === undefined ? 0 : MONTH_DIMENSIONS.length);
+  return { site_id: siteId, day: dayOf(dayMs), reports: compared, differing };
 }
 
 interface ComparedReport {

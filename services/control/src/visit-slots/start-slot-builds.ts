@@ -17,6 +17,7 @@ import {
   type FoundAhead,
   removeOldSlots,
 } from './build-days.ts';
+import { buildMonth, type MonthToBuild, monthsToBuild, removeOldMonths } from './build-months.ts';
 import { LAST_CLOSED_DAY } from './built-run.ts';
 import { compareDay, someBuiltDays, someReports } from './compare-reports.ts';
 import { daysToBuild, sitesToBuild } from './days-to-build.ts';
@@ -32,10 +33,12 @@ export interface SlotBuildsDeps {
   readonly everyMs?: number;
   /** Slots (docs/glossary.md) are built for sites with at least this many rows. Default: `SITE_ROWS_MIN`. */
   readonly siteRowsMin?: number;
+  /** Months are built for sites with more slots than this. Default: `MONTH_SLOTS_MIN`. */
+  readonly slotsMin?: number;
 }
 
 const EVERY_MS = 3600_000;
-/** A day that could not be built is tried again after this time. */
+/** A day or month that could not be built is tried again after this time. */
 const SKIPPED_MS = 24 * 3600_000;
 /** The longest pause after a statement. A pause is as long as the statement took, so that ClickHouse can do other work. */
 const REST_MAX_MS = 10_000;
@@ -57,11 +60,11 @@ function isRefused(error: unknown): boolean {
  * the last build of a day counts.
  */
 export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
-  const { analytics, registry, clock, logger, everyMs = EVERY_MS, siteRowsMin } = deps;
+  const { analytics, registry, clock, logger, everyMs = EVERY_MS, siteRowsMin, slotsMin } = deps;
   const metrics = createVisitSlotMetrics(deps.metrics);
   const stop = new AbortController();
   const { signal } = stop;
-  /** For each site and day that could not be built: the time at which the day was skipped. */
+  /** For each site and day or month that could not be built: the time at which it was skipped. */
   const skipped = new Map<string, number>();
   const foundAhead: FoundAhead = new Map();
 
@@ -92,6 +95,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     for (const siteId of sites) {
       const groups = await daysToBuild(analytics, siteId, (day) => skipped.has(`${siteId} ${day}`));
       for (const days of groups) await build(days);
+      for (const month of await monthsToBuild({ analytics }, siteId, slotsMin)) await buildMonthOf(month);
       await removeOld(siteId);
       await compareSomeDay(siteId).catch((error: unknown) => {
         if (!isRefused(error)) throw error;
@@ -120,6 +124,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   async function removeOld(siteId: string): Promise<void> {
     newContext().assertUnchanged();
     await removeOldSlots(newContext(), siteId, foundAhead);
+    await removeOldMonths(newContext(), siteId);
   }
 
   /**
@@ -160,6 +165,23 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     metrics.built(built.days);
     const ms = clock() - startedAt;
     logger.debug({ site: days.siteId, days: built.days, rows: days.rows, slots: built.slots, ms }, 'days were built');
+  }
+
+  async function buildMonthOf(month: MonthToBuild): Promise<void> {
+    const key = `${month.siteId} month ${month.first}`;
+    if (skipped.has(key)) return;
+    const fail = (problem: string): void => {
+      skipped.set(key, clock());
+      logger.error({ site: month.siteId, problem }, 'a month cannot be built, reports read its days');
+    };
+    const startedAt = clock();
+    try {
+      if (!(await buildMonth(newContext(), month))) return fail('the rows that were built are not those of its days');
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      return fail(problemText(error));
+    }
+    logger.debug({ site: month.siteId, slots: month.slots, ms: clock() - startedAt }, 'a month was built');
   }
 
   return repeatWork(everyMs, stop, buildAll, (error) => {

@@ -10,6 +10,7 @@ import {
   propertyValues,
   selectFacts,
 } from '../../visit-slots/built-run.ts';
+import { canHaveMonths, MONTHS } from '../../visit-slots/month-run.ts';
 import { DAY_MS } from '../../visit-slots/slot-sql.ts';
 import type { AskedScope } from '../report-sql.ts';
 import { dayOf, EXPIRED, hoursOf, movedHours, UNSTAMPED } from './visit-rows.ts';
@@ -69,7 +70,8 @@ export async function readPeriodFacts(
 ): Promise<PeriodFacts> {
   const { fromMs, toMs } = period;
   const withBuilds = canHaveRun(period);
-  const { rows } = await steadyQuery(selectFacts([...(withBuilds ? buildsFor(properties) : []), ...UNUSUAL]), {
+  const facts = [...(withBuilds ? buildsFor(properties) : []), ...(canHaveMonths(period) ? [MONTHS] : []), ...UNUSUAL];
+  const { rows } = await steadyQuery(selectFacts(facts), {
     site: siteId,
     ...(withBuilds ? propertyValues(properties) : {}),
     ...hoursOf(period),

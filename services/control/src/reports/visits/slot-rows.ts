@@ -1,4 +1,5 @@
 import { runConditions } from '../../visit-slots/built-run.ts';
+import { type MonthRun, monthEnds } from '../../visit-slots/month-run.ts';
 import { isPlainName } from '../../visit-slots/property-sql.ts';
 import type { Dimension } from '../dimensions.ts';
 import type { Filter } from '../filter.ts';
@@ -60,6 +61,7 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
   const named = namedFilters(filters);
   const conditions = [
     ...runConditions(built, parameters),
+    ...(built.months === undefined ? [] : [outsideMonths(built.months, parameters)]),
     ...named
       .filter(({ filter }) => arrayOf(filter.dimension) === undefined)
       // The name of the table is necessary: the SELECTs of slot-counts.ts define other columns with the name `visitor_key`.
@@ -86,6 +88,33 @@ export function slotsOf(scope: SlotScope, by: Dimension | undefined, parameters:
   const more = slots.counted === EACH_VISITS ? [`page_visits AS ${EACH_VISITS}`] : [];
   const ofArray = dimension === by ? elementsOf(array, passing, more) : filteredCounts(array, passing);
   return { ...slots, ...ofArray, conditions: [...conditions, ...ofArray.conditions] };
+}
+
+/** The names of the parameters with the ends of the months. */
+function putMonths(months: MonthRun, parameters: Parameters): readonly [first: string, end: string] {
+  const [first, end] = monthEnds(months);
+  return [parameters.put('months_first', 'Date', first), parameters.put('months_end', 'Date', end)];
+}
+
+function outsideMonths(months: MonthRun, parameters: Parameters): string {
+  const [first, end] = putMonths(months, parameters);
+  return `(day < ${first} OR day >= ${end})`;
+}
+
+/** A SELECT of the rows of these months in `visit_months` for a dimension. */
+export function selectMonths(
+  months: MonthRun,
+  by: Dimension,
+  columns: readonly string[],
+  parameters: Parameters,
+): string {
+  const [first, end] = putMonths(months, parameters);
+  return selectFrom('visit_months', columns, [
+    'site_id = {site:String}',
+    `dimension = ${parameters.put('dimension', 'String', by.name)}`,
+    `month >= ${first} AND month < ${end}`,
+    `build IN ${parameters.put('month_builds', 'Array(UInt64)', months.builds)}`,
+  ]);
 }
 
 /**
