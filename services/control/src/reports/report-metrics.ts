@@ -19,9 +19,9 @@ export interface Estimate {
   readonly error: number;
 }
 
-/** The bound of the relative error. It is more than three standard errors of `uniqCombined64(17)`. */
+/** The bound of the relative error. It is more than three standard errors of `uniqCombined64(17)` and `uniqCombined(17)`. */
 export const ESTIMATE_ERROR = 0.01;
-/** `uniqCombined64(17)` counts exactly up to this number of values (measured). */
+/** `uniqCombined64(17)` and `uniqCombined(17)` count exactly up to this number of values (measured). */
 export const ESTIMATE_EXACT_MAX = 4_000;
 
 export interface Metrics {
@@ -83,7 +83,7 @@ export function ratio(part: number, of: number, decimals = 4): number | null {
   return of === 0 ? null : Number((part / of).toFixed(decimals));
 }
 
-/** `isEstimate`: whether the visitors were counted with `uniqCombined64(17)`, which estimates large numbers. */
+/** `isEstimate`: whether the visitors were counted with one of these functions, which estimate large numbers. */
 export function metricsOf(
   { visitors, visits, pageviews, events, bounces, seconds, views }: Counts,
   isEstimate = false,
