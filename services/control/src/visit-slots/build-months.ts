@@ -173,16 +173,18 @@ export function monthSums(
 }
 
 /**
- * Deletes the rows of builds that were replaced or not finished. Builds of the last hour stay, because they may be running. A build also stays for an
- * hour after it was replaced, because a report may have begun to read it.
+ * Deletes the rows of builds that are not valid. Builds of the last hour stay, because they may be running. First deletes the rows which say that a
+ * build is complete, because a report may have begun to read it (`areKept` in month-run.ts).
  */
 export async function removeOldMonths({ analytics, clock, change }: BuildContext, siteId: string): Promise<void> {
+  const { months } = await readMonths((query, params) => analytics.select(query, params), siteId);
+  const valid = [0, ...months.flatMap(({ build }) => build ?? [])].join(', ');
   const hourAgo = (clock() - HOUR_MS) * BUILDS_PER_MS;
-  const complete = `visit_months WHERE site_id = '${siteId}' AND dimension = '' GROUP BY month`;
-  const old = `site_id = '${siteId}' AND build < ${hourAgo} AND build NOT IN (SELECT max(build) FROM ${complete})
-    AND month NOT IN (SELECT month FROM ${complete} HAVING max(build) >= ${hourAgo})`;
+  const old = `site_id = '${siteId}' AND build < ${hourAgo} AND build NOT IN (${valid})`;
   const [found] = await analytics.select(`SELECT 1 FROM visit_months WHERE ${old} LIMIT 1`);
-  if (found !== undefined) await change(`ALTER TABLE visit_months DELETE WHERE ${old}`);
+  if (found === undefined) return;
+  await change(`ALTER TABLE visit_months DELETE WHERE ${old} AND dimension = ''`);
+  await change(`ALTER TABLE visit_months DELETE WHERE ${old}`);
 }
 
 const dateOf = (day: number): string => dayOf(day * DAY_MS);

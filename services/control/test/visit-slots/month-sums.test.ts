@@ -1,6 +1,6 @@
 import { type BreakdownRequest, breakdownReport } from '@weir/control/reports/breakdown-report';
 import { type Dimension, dimensionOf } from '@weir/control/reports/dimensions';
-import { METRIC_NAMES } from '@weir/control/reports/report-metrics';
+import { ESTIMATE_ERROR, ESTIMATE_EXACT_MAX, METRIC_NAMES } from '@weir/control/reports/report-metrics';
 import { type ReportRequest, readReportRequest } from '@weir/control/reports/report-request';
 import type { Scope } from '@weir/control/reports/report-sql';
 import { readPeriodFacts } from '@weir/control/reports/visits/period-facts';
@@ -10,7 +10,7 @@ import type { ReportTables } from '@weir/control/steady-tables';
 import { type BuildContext, buildDays } from '@weir/control/visit-slots/build-days';
 import { buildMonth, compareMonth, monthsToBuild, removeOldMonths } from '@weir/control/visit-slots/build-months';
 import { compareDay } from '@weir/control/visit-slots/compare-reports';
-import { MONTH_DIMENSIONS, monthRunOf, monthsBetween } from '@weir/control/visit-slots/month-run';
+import { MONTH_DIMENSIONS, MONTH_SKETCH, monthRunOf, monthsBetween } from '@weir/control/visit-slots/month-run';
 import { choicesOf, DAY_MS, DAYS, HOUR_MS, randomVisits, SEED } from '../visits/random-visits.ts';
 import { useSlotBuilds } from './slot-builds-harness.ts';
 
@@ -241,6 +241,28 @@ test('a report whose months are deleted while it runs reads the slots', async ()
     await breakdownReport({ ...value, scope: rows }, part, depsOf(tables())),
   );
 }, 120_000);
+
+test('sketches of months are exact up to 4,000 visitors, and differ by less than 1 % above', async () => {
+  const visitors = async (count: number, seed: number) => {
+    // Half of the visitors return in the next month.
+    const [row] = await opened.analytics.select<{ found: string }>(
+      `SELECT toString(${MONTH_SKETCH.merge}(sketch)) AS found FROM
+       (
+         SELECT month, ${MONTH_SKETCH.stateIf}(visitor, true) AS sketch FROM
+         (
+           SELECT sipHash64(${seed}, number) AS visitor, arrayJoin([number % 12, (number + number % 2) % 12]) AS month FROM numbers(${count})
+         ) GROUP BY month
+       )`,
+    );
+    return Number(row?.found);
+  };
+  for (const count of [1, 300, 2_000, ESTIMATE_EXACT_MAX]) expect(await visitors(count, 1)).toBe(count);
+  for (const count of [20_000, 200_000, 3_000_000]) {
+    for (let seed = 0; seed < 10; seed++) {
+      expect(Math.abs((await visitors(count, seed)) / count - 1)).toBeLessThan(ESTIMATE_ERROR);
+    }
+  }
+}, 60_000);
 
 test('the months between two days', () => {
   const day = (text: string): number => Date.parse(text) / DAY_MS;
