@@ -117,7 +117,8 @@ FROM
 ) AS found
 ${isWanted}GROUP BY found.value_key`;
   }
-  // The visitors of the months are sketches, so those of the other days become sketches too.
+  // The visitors of the months are sketches, so those of the other days become sketches too. The other days can lack the text of a value: a visit that
+  // began on them has the value only in the months.
   const sums = COUNT_NAMES.filter((name) => name !== 'visitors');
   const ofMonths = selectMonths(
     months,
@@ -125,7 +126,7 @@ ${isWanted}GROUP BY found.value_key`;
     ['sipHash64(value) AS value_key', 'value', 'visitors', ...sums],
     parts.parameters,
   );
-  return `SELECT any(found.value) AS name, toString(found.value_key) AS hash,
+  return `SELECT anyIf(found.value, found.value != '') AS name, toString(found.value_key) AS hash,
   ${sumFound(counts, `${MONTH_SKETCH.merge}(found.visitors)`)}
 FROM
 (
