@@ -6,14 +6,16 @@ import type { Scope } from '@weir/control/reports/report-sql';
 import { readPeriodFacts } from '@weir/control/reports/visits/period-facts';
 import { readsSlots } from '@weir/control/reports/visits/slot-rows';
 import { visitSourceOf } from '@weir/control/reports/visits/visit-source';
+import type { BuildContext } from '@weir/control/visit-slots/build-days';
 import { buildDays } from '@weir/control/visit-slots/build-days';
-import { buildMonth, monthsToBuild } from '@weir/control/visit-slots/build-months';
+import { buildMonth, monthsToBuild, removeOldMonths } from '@weir/control/visit-slots/build-months';
 import { monthRunOf } from '@weir/control/visit-slots/month-run';
-import { DAY_MS } from '../visits/random-visits.ts';
+import { DAY_MS, HOUR_MS } from '../visits/random-visits.ts';
 import { useSlotBuilds } from './slot-builds-harness.ts';
 
-// These tests are about the edges of the months whose sums a report reads (docs/decisions/0062).
+// These tests are about the edges of the months whose sums a report reads (docs/decisions/0062), and about clocks that differ.
 
+const AUGUST_31 = Date.UTC(2026, 7, 31);
 const SEPTEMBER = Date.UTC(2026, 8, 1);
 const OCTOBER = Date.UTC(2026, 9, 1);
 const { opened, context, insert } = useSlotBuilds();
@@ -21,8 +23,8 @@ const by = dimensionOf('page') as Dimension;
 
 const days = (siteId: string, fromMs: number, toMs: number) => buildDays(context(), { siteId, fromMs, toMs, rows: 1 });
 
-async function build(site: string): Promise<void> {
-  for (const month of await monthsToBuild(context(), site, 0)) expect(await buildMonth(context(), month)).toBe(true);
+async function build(site: string, by: BuildContext = context()): Promise<void> {
+  for (const month of await monthsToBuild(context(), site, 0)) expect(await buildMonth(by, month)).toBe(true);
 }
 
 async function scopesOf(site: string, query: object) {
@@ -63,4 +65,17 @@ test('a page of a visit that began before the month keeps its name', async () =>
     expect(months).toMatchObject({ fromMs: SEPTEMBER, toMs: OCTOBER });
     expect(await answers.months()).toEqual(await answers.rows());
   }
+}, 120_000);
+
+test('a month that was built after a clock had been ahead stays', async () => {
+  await insert('ahead', [{ timestamp: SEPTEMBER + HOUR_MS, pathname: '/a', visitor_id: 'v', session_id: 's' }]);
+  await days('ahead', AUGUST_31, OCTOBER);
+  await build('ahead', { ...context(), clock: () => Date.now() + HOUR_MS / 2 });
+  await days('ahead', SEPTEMBER, SEPTEMBER + DAY_MS);
+  await build('ahead');
+  const used = async () => (await scopesOf('ahead', { from: '2026-08-31', to: '2026-10-20' })).months?.builds;
+  const built = await used();
+  expect(built).toHaveLength(1);
+  await removeOldMonths({ ...context(), clock: () => Date.now() + 2 * HOUR_MS }, 'ahead');
+  expect(await used()).toEqual(built);
 }, 120_000);
