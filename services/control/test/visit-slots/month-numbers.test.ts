@@ -79,3 +79,24 @@ test('a month that was built after a clock had been ahead stays', async () => {
   await removeOldMonths({ ...context(), clock: () => Date.now() + 2 * HOUR_MS }, 'ahead');
   expect(await used()).toEqual(built);
 }, 120_000);
+
+test('a build whose rows an erasure deletes stops, and is not one with wrong rows', async () => {
+  await insert('erased', [{ timestamp: SEPTEMBER + HOUR_MS, pathname: '/a', visitor_id: 'v', session_id: 's' }]);
+  await days('erased', SEPTEMBER, OCTOBER);
+  const [month] = await monthsToBuild(context(), 'erased', 0);
+  if (month === undefined) throw new Error('no month');
+  let began = false;
+  const erasing: BuildContext = {
+    ...context(),
+    assertUnchanged() {
+      if (began) throw new Error('an erasure began');
+    },
+    async change(statement) {
+      await opened.analytics.change(statement);
+      if (!statement.includes("'exit' AS dimension")) return;
+      began = true;
+      await opened.analytics.change("ALTER TABLE visit_months DELETE WHERE site_id = 'erased'");
+    },
+  };
+  await expect(buildMonth(erasing, month)).rejects.toThrow('an erasure began');
+}, 120_000);
