@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS visit_months
     -- If the dimension is empty: a hash of the builds of the days of the month (visit_days). Otherwise 0.
     days UInt64 CODEC(ZSTD(1)),
     value String CODEC(ZSTD(1)),
-    -- Hashes of the visitors. It estimates more than 4,000 visitors.
+    -- A sketch of the visitors: an estimate if there are more than 100.
     visitors AggregateFunction(uniqCombined(17), UInt64) CODEC(ZSTD(1)),
     pageviews UInt64 CODEC(T64, ZSTD(1)),
     events UInt64 CODEC(T64, ZSTD(1)),

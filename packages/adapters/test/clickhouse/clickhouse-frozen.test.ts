@@ -33,7 +33,7 @@ const DIGESTS: readonly (readonly [string, string])[] = [
   ['026_traits_as_sent.sql', '570bf5e7b8df3960de177bc828db6e0819dec3745adfe1bb837e0f00fc90d982'],
   ['027_slot_properties.sql', '1a3774e38fc41e9ef44e1f5bb22732e4918b0d329b8693507030aa796a988408'],
   ['028_slot_page_visits.sql', 'b2415bbd212fb138d28f4ebc35e1749ce7c641ecd11bdd086dd1075d5830b13b'],
-  ['029_visit_months.sql', 'f1baac6307743904879205a6a81d6c8ee96c6db49ed6a4f5bc1983e93bf9f00d'],
+  ['029_visit_months.sql', 'aeb53d6ae88833541258e3f10d38c70d3e83957c379b989d3ae227a6060bf4a0'],
 ];
 
 /**

@@ -5,7 +5,7 @@ import { explained } from './excluded-rows.ts';
 import type { Order } from './read-query.ts';
 import { countsOf, type MetricName, type Metrics, metricsOf, NO_COUNTS, pickMetrics } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
-import { estimatesVisitors, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
+import { exactVisitorsMax, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView } from './report-view.ts';
 import { readsSlots } from './visits/slot-rows.ts';
 import { askWithSource } from './visits/visit-source.ts';
@@ -85,13 +85,13 @@ function ask(
   const answer = async (asked: Scope) => {
     const statement = breakdownStatement(asked, by, part);
     const rows = isEmptyBreakdown(asked, by) ? [] : (await analytics.userQuery(statement.sql, statement.params)).rows;
-    const isEstimate = estimatesVisitors(asked);
+    const exactMax = exactVisitorsMax(asked);
     return {
       statement,
       rows: rows.map((row) => ({
         value: String(row.name),
         hash: String(row.hash),
-        metrics: metricsOf(countsOf(row), isEstimate),
+        metrics: metricsOf(countsOf(row), exactMax),
       })),
     };
   };

@@ -21,8 +21,13 @@ export interface Estimate {
 
 /** The bound of the relative error. It is more than three standard errors of `uniqCombined64(17)` and `uniqCombined(17)`. */
 export const ESTIMATE_ERROR = 0.01;
-/** `uniqCombined64(17)` and `uniqCombined(17)` count exactly up to this number of values (measured). */
+/** `uniqCombined64(17)` counts exactly up to this number of values (measured). */
 export const ESTIMATE_EXACT_MAX = 4_000;
+/**
+ * `uniqCombined(17)`, with which months are counted, has hashes of 32 bits. Up to this number of values, the probability that two of them have the same
+ * hash is about 1 in a million, so the number is still called exact.
+ */
+export const MONTH_EXACT_MAX = 100;
 
 export interface Metrics {
   readonly visitors: number | Estimate;
@@ -83,14 +88,13 @@ export function ratio(part: number, of: number, decimals = 4): number | null {
   return of === 0 ? null : Number((part / of).toFixed(decimals));
 }
 
-/** `isEstimate`: whether the visitors were counted with one of these functions, which estimate large numbers. */
+/** `exactMax`: a larger number of visitors is an estimate (`exactVisitorsMax` in report-sql.ts). */
 export function metricsOf(
   { visitors, visits, pageviews, events, bounces, seconds, views }: Counts,
-  isEstimate = false,
+  exactMax = Number.POSITIVE_INFINITY,
 ): Metrics {
   return {
-    visitors:
-      isEstimate && visitors > ESTIMATE_EXACT_MAX ? { value: visitors, exact: false, error: ESTIMATE_ERROR } : visitors,
+    visitors: visitors > exactMax ? { value: visitors, exact: false, error: ESTIMATE_ERROR } : visitors,
     visits,
     pageviews,
     events,

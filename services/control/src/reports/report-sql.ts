@@ -5,7 +5,7 @@ import type { Dimension } from './dimensions.ts';
 import type { Filter } from './filter.ts';
 import { conditionOf, createParameters, type Parameters } from './parameters.ts';
 import type { Period } from './period.ts';
-import { COUNT_NAMES, type CountName } from './report-metrics.ts';
+import { COUNT_NAMES, type CountName, ESTIMATE_EXACT_MAX, MONTH_EXACT_MAX } from './report-metrics.ts';
 import { doneCondition, doneList } from './visits/done-visitors.ts';
 import { type NearVisits, NO_KEY, NONE_MOVED, OF_SITE } from './visits/visit-rows.ts';
 
@@ -71,8 +71,10 @@ export function isEmptyBreakdown({ withBots }: AskedScope, by: Dimension | undef
   return by?.isOfBots === true && !withBots;
 }
 
-export function estimatesVisitors({ visits }: Scope): boolean {
-  return visits.of === 'rows' && visits.built?.isEstimate === true;
+/** The largest number of visitors that a report with this scope counts exactly. */
+export function exactVisitorsMax({ visits }: Scope): number {
+  if (visits.of !== 'rows' || visits.built?.isEstimate !== true) return Number.POSITIVE_INFINITY;
+  return visits.built.months === undefined ? ESTIMATE_EXACT_MAX : MONTH_EXACT_MAX;
 }
 
 /** A ClickHouse statement, with the values of its `{name:Type}` parameters. */

@@ -6,7 +6,7 @@ import type { Period } from './period.ts';
 import type { Query } from './read-query.ts';
 import { type Counts, changeOf, countsOf, type Metrics, metricsOf, NO_COUNTS } from './report-metrics.ts';
 import { type ReportDeps, type ReportRequest, readReportRequest } from './report-request.ts';
-import { estimatesVisitors, type Scope, type Statement } from './report-sql.ts';
+import { exactVisitorsMax, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView } from './report-view.ts';
 import { statsStatement } from './stats-sql.ts';
 import { askWithSource } from './visits/visit-source.ts';
@@ -78,16 +78,16 @@ interface Stats {
 async function statsOf(scope: Scope, interval: Interval, { analytics }: ReportDeps): Promise<Checked<Stats>> {
   const starts = bucketStarts(scope.period, interval);
   if ('problem' in starts) return starts;
-  const { statement, rows, isEstimate } = await askWithSource(scope, analytics, async (asked) => {
+  const { statement, rows, exactMax } = await askWithSource(scope, analytics, async (asked) => {
     const statement = statsStatement(asked, starts.value);
     const { rows } = await analytics.userQuery(statement.sql, statement.params);
-    return { statement, rows, isEstimate: estimatesVisitors(asked) };
+    return { statement, rows, exactMax: exactVisitorsMax(asked) };
   });
   const ofBucket = new Map<number | 'total', Counts>(
     rows.map((row) => [Number(row.is_total) === 1 ? 'total' : Number(row.bucket), countsOf(row)]),
   );
   const { zone, toMs } = scope.period;
-  const metrics = (of: number | 'total'): Metrics => metricsOf(ofBucket.get(of) ?? NO_COUNTS, isEstimate);
+  const metrics = (of: number | 'total'): Metrics => metricsOf(ofBucket.get(of) ?? NO_COUNTS, exactMax);
   const buckets = starts.value.map((start, index) => ({
     start: localText(start, zone),
     end: localText(starts.value[index + 1] ?? toMs, zone),

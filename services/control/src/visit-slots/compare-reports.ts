@@ -63,7 +63,8 @@ export async function compareDay(
     if (result === undefined) return undefined;
     if (result) differing.push(title);
   }
-  const ofMonth = await compareMonth(siteId, dayMs, analytics, random);
+  const found = await compareMonth(siteId, dayMs, analytics, random);
+  const ofMonth = found?.length === 0 ? found : await compareMonth(siteId, dayMs, analytics, random);
   differing.push(...(ofMonth ?? []).map((name) => `breakdown by ${name}, sums of the month`));
   const compared = reports.length + (ofMonth === undefined ? 0 : MONTH_DIMENSIONS.length);
   return { site_id: siteId, day: dayOf(dayMs), reports: compared, differing };

@@ -168,7 +168,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
   }
 
   async function buildMonthOf(month: MonthToBuild): Promise<void> {
-    const key = `${month.siteId} month ${month.first}`;
+    const key = `${month.siteId} month ${month.hash}`;
     if (skipped.has(key)) return;
     const fail = (problem: string): void => {
       skipped.set(key, clock());

@@ -189,9 +189,9 @@ test('an estimate is exact up to 4,000 visitors, and differs by less than 1 % ab
 
 test('a report with estimates says so, compares their values, and keeps small numbers', async () => {
   const counts = { visits: 0, pageviews: 0, events: 0, bounces: 0, seconds: 0, views: 0 };
-  const many = metricsOf({ ...counts, visitors: 30_000 }, true);
+  const many = metricsOf({ ...counts, visitors: 30_000 }, ESTIMATE_EXACT_MAX);
   expect(many.visitors).toEqual({ value: 30_000, exact: false, error: 0.01 });
-  expect(metricsOf({ ...counts, visitors: 4_000 }, true).visitors).toBe(4_000);
+  expect(metricsOf({ ...counts, visitors: 4_000 }, ESTIMATE_EXACT_MAX).visitors).toBe(4_000);
   expect(metricsOf({ ...counts, visitors: 30_000 }).visitors).toBe(30_000);
   expect(changeOf(many, metricsOf({ ...counts, visitors: 20_000 })).visitors).toBe(0.5);
   // This site has so few visitors that an estimate gives the exact number.
