@@ -85,6 +85,7 @@ export async function compareMonth(
   dayMs: number,
   { userQuery }: Pick<ReportTables, 'userQuery'>,
   random: () => number = Math.random,
+  dimensions: readonly string[] = MONTH_DIMENSIONS,
 ): Promise<readonly string[] | undefined> {
   const { months } = await readMonths(async (query, params) => (await userQuery(query, params)).rows, siteId);
   const month = months.find(({ first, end }) => first <= dayMs / DAY_MS && dayMs / DAY_MS < end);
@@ -92,7 +93,7 @@ export async function compareMonth(
   const shares = sharesOf(month);
   const inShare = shareCondition(shares, Math.floor(random() * shares));
   const differing: string[] = [];
-  for (const dimension of MONTH_DIMENSIONS) {
+  for (const dimension of dimensions) {
     const stored = `SELECT * FROM visit_months
   WHERE site_id = '${siteId}' AND dimension = '${dimension}' AND month = '${dateOf(month.first)}' AND build = ${month.build} AND ${inShare('value')}`;
     const sums: string[] = [];

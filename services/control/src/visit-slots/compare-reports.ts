@@ -33,7 +33,7 @@ const REPORTS: readonly string[] = [
  * Compares reports of a built day (docs/glossary.md) from slots with the same reports from rows. Resolves with undefined if the build of the day is
  * not valid, or if a report cannot use slots. A late row can arrive between two reports, so reports that differ are compared a second time. If the
  * slots contain custom properties, also compares a breakdown by one of them, and the stats of the rows without this property. If the month of the day
- * is built (docs/decisions/0062), also compares its sums with its slots.
+ * is built (docs/decisions/0062), also compares its sums with its slots: for all dimensions, or for a random one if `names` is given.
  */
 export async function compareDay(
   siteId: string,
@@ -63,10 +63,13 @@ export async function compareDay(
     if (result === undefined) return undefined;
     if (result) differing.push(title);
   }
-  const found = await compareMonth(siteId, dayMs, analytics, random);
-  const ofMonth = found?.length === 0 ? found : await compareMonth(siteId, dayMs, analytics, random);
+  const dimensions =
+    names === REPORTS ? MONTH_DIMENSIONS : [MONTH_DIMENSIONS[Math.floor(random() * MONTH_DIMENSIONS.length)] ?? 'page'];
+  const compareSums = () => compareMonth(siteId, dayMs, analytics, random, dimensions);
+  const found = await compareSums();
+  const ofMonth = found?.length === 0 ? found : await compareSums();
   differing.push(...(ofMonth ?? []).map((name) => `breakdown by ${name}, sums of the month`));
-  const compared = reports.length + (ofMonth === undefined ? 0 : MONTH_DIMENSIONS.length);
+  const compared = reports.length + (ofMonth === undefined ? 0 : dimensions.length);
   return { site_id: siteId, day: dayOf(dayMs), reports: compared, differing };
 }
 

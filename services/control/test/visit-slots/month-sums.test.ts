@@ -118,14 +118,14 @@ describe(`a breakdown from sums of months equals that from slots and from rows (
     const { analytics } = opened;
     expect(await compareMonth('equal', day, tables())).toEqual([]);
     expect(await compareMonth('equal', OCTOBER, tables())).toBeUndefined();
-    const without = await compareDay('equal', OCTOBER + 5 * DAY_MS, tables(), ['stats']);
-    const compared = await compareDay('equal', day, tables(), ['stats']);
-    expect(compared).toMatchObject({ reports: (without?.reports ?? 0) + MONTH_DIMENSIONS.length, differing: [] });
+    const without = await compareDay('equal', OCTOBER + 5 * DAY_MS, tables(), ['stats'], () => 0);
+    const compared = await compareDay('equal', day, tables(), ['stats'], () => 0);
+    expect(compared).toMatchObject({ reports: (without?.reports ?? 0) + 1, differing: [] });
     await analytics.change(
       "ALTER TABLE visit_months UPDATE pageviews = pageviews + 1 WHERE site_id = 'equal' AND dimension = 'entry' AND value = '/a'",
     );
     expect(await compareMonth('equal', day, tables())).toEqual(['entry']);
-    expect((await compareDay('equal', day, tables(), ['stats']))?.differing).toEqual([
+    expect((await compareDay('equal', day, tables(), ['stats'], () => 0.5))?.differing).toEqual([
       'breakdown by entry, sums of the month',
     ]);
   }, 60_000);
