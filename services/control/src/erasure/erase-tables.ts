@@ -140,7 +140,7 @@ async function invalidateBuilds({ analytics, database, person, change }: EraseTa
 
 /**
  * Removes the sums of the months of these days: their values can be pages of the person. First the rows which say that a build is complete, so that
- * no report reads a part of a build (`areKept` in month-run.ts). Weir builds these months again.
+ * no report reads a part of a build (`areKept` in month-run.ts). Weir builds these months again, from the slots of days that are built again.
  */
 async function removeMonths({ analytics, database, person, change }: EraseTables): Promise<void> {
   const where = `site_id = '${person.siteId}' AND month IN (SELECT toStartOfMonth(day) FROM (${nearDays({ database, person })}))`;

@@ -5,7 +5,7 @@ import { explained } from './excluded-rows.ts';
 import type { Order } from './read-query.ts';
 import { countsOf, type MetricName, type Metrics, metricsOf, NO_COUNTS, pickMetrics } from './report-metrics.ts';
 import type { ReportDeps, ReportRequest } from './report-request.ts';
-import { exactVisitorsMax, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
+import { EXACT_SLOTS_MAX, exactVisitorsMax, isEmptyBreakdown, type Scope, type Statement } from './report-sql.ts';
 import { headView, periodView } from './report-view.ts';
 import { readsSlots } from './visits/slot-rows.ts';
 import { askWithSource } from './visits/visit-source.ts';
@@ -100,6 +100,8 @@ function ask(
     if (!readsSlots(asked)) return answered;
     const { built } = asked.visits;
     if (built.months === undefined || (await areKept(asked.siteId, built.months, analytics))) return answered;
-    return answer({ ...asked, visits: { ...asked.visits, built: { ...built, months: undefined } } });
+    // The slots are still there: those of replaced builds are kept for an hour.
+    const slots = { ...built, months: undefined, isEstimate: built.slots > EXACT_SLOTS_MAX };
+    return answer({ ...asked, visits: { ...asked.visits, built: slots } });
   });
 }

@@ -117,8 +117,8 @@ FROM
 ) AS found
 ${isWanted}GROUP BY found.value_key`;
   }
-  // The visitors of the months are sketches, so those of the other days become sketches too. The other days can lack the text of a value: a visit that
-  // began on them has the value only in the months.
+  // The visitors of the months are sketches, so those of the other days become sketches too. A visit can begin on these days and have the value only
+  // in the months. Then only the months have the text.
   const sums = COUNT_NAMES.filter((name) => name !== 'visitors');
   const ofMonths = selectMonths(
     months,

@@ -11,7 +11,7 @@ import { readFilters } from './filter.ts';
 import { COMPARISONS, type Comparison, comparedPeriod, type Period, readPeriod } from './period.ts';
 import { type Query, readChoice } from './read-query.ts';
 import { METRIC_NAMES, type MetricName, needsVisits } from './report-metrics.ts';
-import { isEmptyBreakdown, ROWS_ALONE, type Scope, type SlotRun } from './report-sql.ts';
+import { EXACT_SLOTS_MAX, isEmptyBreakdown, ROWS_ALONE, type Scope, type SlotRun } from './report-sql.ts';
 import { findBotVisits } from './visits/bot-visits.ts';
 import { countsOnlyBots } from './visits/only-bots-parts.ts';
 import { readPeriodFacts } from './visits/period-facts.ts';
@@ -48,9 +48,6 @@ export function readReportOptions(query: Query): Checked<ReportOptions> {
     value: { filters: filters.value, withBots: bots.value === 'include', withExplanation: explain.value === '1' },
   };
 }
-
-/** With more slots (docs/glossary.md) than this, visitors are estimated, unless the request asks for exact numbers. */
-const EXACT_SLOTS_MAX = 8_000_000;
 
 /** Which numbers the reports `stats` and `breakdown` need. */
 export interface AskedNumbers {

@@ -71,6 +71,9 @@ export function isEmptyBreakdown({ withBots }: AskedScope, by: Dimension | undef
   return by?.isOfBots === true && !withBots;
 }
 
+/** With more slots (docs/glossary.md) than this, visitors are estimated, unless the request asks for exact numbers. */
+export const EXACT_SLOTS_MAX = 8_000_000;
+
 /** The largest number of visitors that a report with this scope counts exactly. */
 export function exactVisitorsMax({ visits }: Scope): number {
   if (visits.of !== 'rows' || visits.built?.isEstimate !== true) return Number.POSITIVE_INFINITY;

@@ -18,7 +18,7 @@ const COUNTS = ['pageviews', 'events', 'visits', 'bounces', 'seconds', 'views'];
 const COLUMNS = ['site_id', 'dimension', 'month', 'build', 'days', 'value', 'visitors', ...COUNTS];
 /** A build of more slots is divided into several statements, each of a part of the values. This limits the memory. */
 const STATEMENT_SLOTS_MAX = 2_000_000;
-/** The numbers that one build can have in each millisecond: two processes that build the same month get different numbers. */
+/** The numbers that one build can have in each millisecond, so that two processes that build the same month rarely get the same number. */
 const BUILDS_PER_MS = 1_000;
 
 /** A month whose days have valid builds. */
@@ -77,21 +77,21 @@ export async function monthsToBuild(
 }
 
 /**
- * Compares a random part of the values of the month of this day with its slots. Resolves with the dimensions that differ, or with undefined if the
+ * Compares a part of the values of the month of this day with its slots. `random`, from 0 to below 1, chooses the part. Resolves with the dimensions that differ, or with undefined if the
  * month has no valid build. `dayMs`: Unix milliseconds.
  */
 export async function compareMonth(
   siteId: string,
   dayMs: number,
   { userQuery }: Pick<ReportTables, 'userQuery'>,
-  random: () => number = Math.random,
+  random = Math.random(),
   dimensions: readonly string[] = MONTH_DIMENSIONS,
 ): Promise<readonly string[] | undefined> {
   const { months } = await readMonths(async (query, params) => (await userQuery(query, params)).rows, siteId);
   const month = months.find(({ first, end }) => first <= dayMs / DAY_MS && dayMs / DAY_MS < end);
   if (month?.build === undefined) return undefined;
   const shares = sharesOf(month);
-  const inShare = shareCondition(shares, Math.floor(random() * shares));
+  const inShare = shareCondition(shares, Math.floor(random * shares));
   const differing: string[] = [];
   for (const dimension of dimensions) {
     const stored = `SELECT * FROM visit_months
@@ -186,7 +186,9 @@ export async function removeOldMonths({ analytics, clock, change }: BuildContext
   const [found] = await analytics.select(`SELECT 1 FROM visit_months WHERE ${old} LIMIT 1`);
   if (found === undefined) return;
   await change(`ALTER TABLE visit_months DELETE WHERE ${old} AND dimension = ''`);
-  await change(`ALTER TABLE visit_months DELETE WHERE ${old}`);
+  // A build that took more than an hour can have become complete meanwhile.
+  const complete = `SELECT build FROM visit_months WHERE site_id = '${siteId}' AND dimension = ''`;
+  await change(`ALTER TABLE visit_months DELETE WHERE ${old} AND build NOT IN (${complete})`);
 }
 
 const dateOf = (day: number): string => dayOf(day * DAY_MS);

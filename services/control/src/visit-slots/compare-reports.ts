@@ -39,14 +39,14 @@ export async function compareDay(
   siteId: string,
   dayMs: number,
   analytics: ReportTables,
-  names: readonly string[] = REPORTS,
+  names?: readonly string[],
   random: () => number = Math.random,
 ): Promise<ComparedDay | undefined> {
   // A report reads the slots of a day only if its period also contains the next day.
   const period = { zone: 'UTC', fromMs: dayMs, toMs: dayMs + 2 * DAY_MS };
   const asked: AskedScope = { siteId, period, withBots: false, filters: [] };
   const property = dimensionOf(`property:${(await somePropertyInSlots(siteId, dayMs, analytics, random)) ?? ''}`);
-  const reports: ComparedReport[] = names.map((name) => ({
+  const reports: ComparedReport[] = (names ?? REPORTS).map((name) => ({
     title: name === 'stats' ? name : `breakdown by ${name}`,
     by: dimensionOf(name),
     filters: [],
@@ -63,14 +63,19 @@ export async function compareDay(
     if (result === undefined) return undefined;
     if (result) differing.push(title);
   }
+  const compared = { site_id: siteId, day: dayOf(dayMs) };
+  // If the slots of the day are wrong, the day is built again, and so is its month.
+  if (differing.length > 0) return { ...compared, reports: reports.length, differing };
   const dimensions =
-    names === REPORTS ? MONTH_DIMENSIONS : [MONTH_DIMENSIONS[Math.floor(random() * MONTH_DIMENSIONS.length)] ?? 'page'];
-  const compareSums = () => compareMonth(siteId, dayMs, analytics, random, dimensions);
+    names === undefined
+      ? MONTH_DIMENSIONS
+      : [MONTH_DIMENSIONS[Math.floor(random() * MONTH_DIMENSIONS.length)] ?? 'page'];
+  const share = random();
+  const compareSums = () => compareMonth(siteId, dayMs, analytics, share, dimensions);
   const found = await compareSums();
-  const ofMonth = found?.length === 0 ? found : await compareSums();
+  const ofMonth = found === undefined || found.length === 0 ? found : await compareSums();
   differing.push(...(ofMonth ?? []).map((name) => `breakdown by ${name}, sums of the month`));
-  const compared = reports.length + (ofMonth === undefined ? 0 : dimensions.length);
-  return { site_id: siteId, day: dayOf(dayMs), reports: compared, differing };
+  return { ...compared, reports: reports.length + (ofMonth === undefined ? 0 : dimensions.length), differing };
 }
 
 interface ComparedReport {

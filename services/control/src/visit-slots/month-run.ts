@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Period } from '../reports/period.ts';
 import { dayOf } from '../reports/visits/visit-rows.ts';
 import type { ReportTables } from '../steady-tables.ts';
-import { type BuiltRun, DAYS, type DayFact, hasPageVisits, validBuilds } from './built-run.ts';
+import { type BuiltRun, type DayFact, hasPageVisits, validBuilds } from './built-run.ts';
 import { DAY_MS } from './slot-sql.ts';
 
 /** The dimensions of `visit_months` (docs/decisions/0062). They can have so many values that a report of a year takes too long without it. */
@@ -50,9 +50,9 @@ export function daysHash({ first, end }: Month, valid: ReadonlyMap<number, DayFa
   return Number.parseInt(digest.digest('hex').slice(0, 13), 16);
 }
 
-/** Selects the complete builds of months. In the field `hits` of this fact is the hash of the builds of the days (`daysHash`). */
+/** Selects the complete builds of months, by the first day of the month. The field `hits` of this fact has the hash of the builds of the days. */
 export const MONTHS = `SELECT 'month' AS kind, month AS day, visit_months.build AS build, 0 AS slots, visit_months.days AS hits, 0 AS late, 0 AS contents
-  FROM visit_months WHERE ${DAYS.replaceAll('day ', 'month ')} AND dimension = ''`;
+  FROM visit_months WHERE site_id = {site:String} AND month >= {first_day:Date} AND month <= {last_day:Date} AND dimension = ''`;
 
 /** Whether a run of days in the period can contain a whole month. */
 export function canHaveMonths({ fromMs, toMs }: Period): boolean {
@@ -87,8 +87,9 @@ export function monthBuild(facts: readonly DayFact[], { first }: Month, hash: nu
 }
 
 /**
- * Whether these builds are still there. An erasure and an expiry delete the rows which say that a build is complete, and then the other rows. So if
- * this function resolves with true, an earlier statement has read complete builds.
+ * Whether these builds are still there. An erasure, an expiry and `removeOldMonths` delete the rows which say that a build is complete, and then the
+ * other rows. So if this function resolves with true, an earlier statement has read complete builds. Whether they are still valid does not matter: a
+ * report may show the rows of the moment at which it read its facts.
  */
 export async function areKept(
   siteId: string,

@@ -6,6 +6,7 @@ import type { Logger } from '@weir/runtime/logger';
 import { createVisitSlotMetrics } from '@weir/runtime/metrics/control-metrics';
 import type { Metrics } from '@weir/runtime/prometheus-metrics';
 import { failureOf, problemText, type RepeatedWork, repeatWork } from '../background/repeat-work.ts';
+import { dayOf } from '../reports/visits/visit-rows.ts';
 import { tablesInUse } from '../retention/tables-in-use.ts';
 import {
   type BuildContext,
@@ -21,6 +22,7 @@ import { buildMonth, type MonthToBuild, monthsToBuild, removeOldMonths } from '.
 import { LAST_CLOSED_DAY } from './built-run.ts';
 import { compareDay, someBuiltDays, someReports } from './compare-reports.ts';
 import { daysToBuild, sitesToBuild } from './days-to-build.ts';
+import { DAY_MS } from './slot-sql.ts';
 
 export interface SlotBuildsDeps {
   readonly analytics: BuildTables & Pick<Analytics, 'userQuery'>;
@@ -95,7 +97,9 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     for (const siteId of sites) {
       const groups = await daysToBuild(analytics, siteId, (day) => skipped.has(`${siteId} ${day}`));
       for (const days of groups) await build(days);
-      for (const month of await monthsToBuild({ analytics }, siteId, slotsMin)) await buildMonthOf(month);
+      // An erasure or an expiry that begins from here on stops the builds.
+      const context = newContext();
+      for (const month of await monthsToBuild(context, siteId, slotsMin)) await buildMonthOf(month, context);
       await removeOld(siteId);
       await compareSomeDay(siteId).catch((error: unknown) => {
         if (!isRefused(error)) throw error;
@@ -104,7 +108,7 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     }
     // A site that now has fewer rows than `siteRowsMin` can have old slots too.
     const stored = await analytics.select<{ site: string }>(
-      'SELECT DISTINCT toString(site_id) AS site FROM visit_slots ORDER BY site',
+      `SELECT toString(site_id) AS site FROM (SELECT site_id FROM visit_slots UNION DISTINCT SELECT site_id FROM visit_months) ORDER BY site`,
     );
     for (const { site } of stored) if (!sites.includes(site)) await removeOld(site);
     for (const site of foundAhead.keys()) if (stored.every((one) => one.site !== site)) foundAhead.delete(site);
@@ -140,7 +144,11 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     if (compared === undefined || compared.differing.length === 0) return;
     const { day, differing } = compared;
     metrics.differed(differing.length);
-    logger.error({ site: siteId, day, differing }, 'reports from slots and from rows differ: the day is built again');
+    logger.error(
+      { site: siteId, day, differing },
+      'reports or sums of a month differ from the rows that they are made from: the day is built again',
+    );
+    // If only the sums of the month differ, a new build of the day makes the month invalid too, so that it is built again.
     await change(`ALTER TABLE visit_days DELETE WHERE site_id = '${siteId}' AND day = '${day}'`);
   }
 
@@ -167,21 +175,22 @@ export function startSlotBuilds(deps: SlotBuildsDeps): RepeatedWork {
     logger.debug({ site: days.siteId, days: built.days, rows: days.rows, slots: built.slots, ms }, 'days were built');
   }
 
-  async function buildMonthOf(month: MonthToBuild): Promise<void> {
+  async function buildMonthOf(month: MonthToBuild, context: BuildContext): Promise<void> {
     const key = `${month.siteId} month ${month.hash}`;
+    const about = { site: month.siteId, month: dayOf(month.first * DAY_MS) };
     if (skipped.has(key)) return;
     const fail = (problem: string): void => {
       skipped.set(key, clock());
-      logger.error({ site: month.siteId, problem }, 'a month cannot be built, reports read its days');
+      logger.error({ ...about, problem }, 'a month cannot be built, reports read its days');
     };
     const startedAt = clock();
     try {
-      if (!(await buildMonth(newContext(), month))) return fail('the rows that were built are not those of its days');
+      if (!(await buildMonth(context, month))) return fail('the rows that were built are not those of its days');
     } catch (error) {
       if (!isRefused(error)) throw error;
       return fail(problemText(error));
     }
-    logger.debug({ site: month.siteId, slots: month.slots, ms: clock() - startedAt }, 'a month was built');
+    logger.debug({ ...about, slots: month.slots, ms: clock() - startedAt }, 'a month was built');
   }
 
   return repeatWork(everyMs, stop, buildAll, (error) => {

@@ -38,6 +38,9 @@ async function monthsOf(site: string): Promise<readonly string[]> {
   return rows.map(({ month }) => month);
 }
 
+const monthsLeft = async (site: string) =>
+  (await opened.analytics.select(`SELECT 1 FROM visit_months WHERE site_id = '${site}'`)).length;
+
 /** The statements that delete rows of `visit_months`. */
 const deletions = (statements: readonly string[]): readonly string[] =>
   statements.filter((statement) => /ALTER TABLE \S*visit_months DELETE/.test(statement));
@@ -130,8 +133,15 @@ test('control builds months of large sites, and builds a month again that differ
   await small.close();
   expect(await builds()).toEqual([]);
 
+  await analytics.change(
+    "INSERT INTO visit_months (site_id, month, build, value) VALUES ('without-slots', '2026-05-01', 1, '/old')",
+  );
   const work = startBuilds(hits.length - 1);
   try {
+    await eventually(
+      'months of a site without slots are removed',
+      async () => (await monthsLeft('without-slots')) === 0,
+    );
     await eventually('the month is built', async () => (await builds()).length === 1);
     const pages = await analytics.select(
       `SELECT value, toUInt32(visits) AS visits, toUInt32(finalizeAggregation(visitors)) AS people FROM visit_months
