@@ -77,8 +77,8 @@ export async function monthsToBuild(
 }
 
 /**
- * Compares a part of the values of the month of this day with its slots. `random`, from 0 to below 1, chooses the part. Resolves with the dimensions that differ, or with undefined if the
- * month has no valid build. `dayMs`: Unix milliseconds.
+ * Compares a part of the values of the month of this day with its slots. Resolves with the dimensions that differ, or with undefined if the month has
+ * no valid build. `dayMs`: Unix milliseconds. `random`, from 0 to below 1, chooses the part.
  */
 export async function compareMonth(
   siteId: string,
