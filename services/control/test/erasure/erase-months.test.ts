@@ -1,10 +1,8 @@
-import { eraseTables } from '@weir/control/erasure/erase-tables';
-import { personSql } from '@weir/control/erasure/person-sql';
 import { buildDays } from '@weir/control/visit-slots/build-days';
 import { buildMonth, monthsToBuild } from '@weir/control/visit-slots/build-months';
-import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
 import { batch, useClickhouse } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
+import { eraseVisitor } from './erase-visitor.ts';
 
 const DAY_MS = 24 * 3600_000;
 const MAY = Date.UTC(2026, 4, 1);
@@ -31,24 +29,12 @@ test('an erasure also removes the months of a build that ends while the erasure 
   };
   const pages = () =>
     analytics.select("SELECT DISTINCT value AS page FROM visit_months WHERE dimension = 'page' ORDER BY page");
-  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
-  const entries = [entryOf('v', erasureHash('salt', SITE, 'v', 'zoe-v'))];
-  const tombstone = { siteId: SITE, erasureId: 'e', part: 0, at: Date.now(), salt: 'salt', whole: false, entries };
-  let waits = 0;
-  await eraseTables({
-    analytics: {
-      ...analytics,
-      async runningInsertsEnd(database) {
-        waits += 1;
-        if (waits === 2) {
-          await build();
-          expect(await pages()).toEqual([{ page: '/max' }, { page: '/zoe' }]);
-        }
-        await analytics.runningInsertsEnd(database);
-      },
+  await eraseVisitor(analytics, SITE, 'zoe-v', {
+    async onWait(nth) {
+      if (nth !== 2) return;
+      await build();
+      expect(await pages()).toEqual([{ page: '/max' }, { page: '/zoe' }]);
     },
-    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e', change: analytics.change },
-    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
   });
   // The erased row is on the first day of June, so a visit with it can also have slots in May.
   expect(await analytics.select('SELECT count() AS n FROM visit_months')).toEqual([{ n: 0 }]);

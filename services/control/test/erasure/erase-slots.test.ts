@@ -1,9 +1,7 @@
-import { eraseTables } from '@weir/control/erasure/erase-tables';
-import { personSql } from '@weir/control/erasure/person-sql';
 import { buildDays } from '@weir/control/visit-slots/build-days';
-import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
 import { batch, useClickhouse } from '../../../../packages/adapters/test/clickhouse/clickhouse-harness.ts';
 import { buildContextOf } from '../visit-slots/slot-builds-harness.ts';
+import { eraseVisitor } from './erase-visitor.ts';
 
 const DAY_MS = 24 * 3600_000;
 const T0 = Date.UTC(2026, 4, 4);
@@ -22,23 +20,11 @@ test('an erasure also removes the slots and builds of a build that ends while th
     (await analytics.select<{ n: number }>(`SELECT toUInt32(count()) AS n FROM ${from}`))[0]?.n;
   const slotsOf = (visitor: string) => count(`visit_slots WHERE visitor_key = sipHash64('${visitor}')`);
 
-  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
-  const entries = [entryOf('v', erasureHash('salt', SITE, 'v', 'zoe-v'))];
-  const tombstone = { siteId: SITE, erasureId: 'e', part: 0, at: Date.now(), salt: 'salt', whole: false, entries };
-  let waits = 0;
   let built = 0;
-  await eraseTables({
-    analytics: {
-      ...analytics,
-      async runningInsertsEnd(database) {
-        waits += 1;
-        // The erasure waits twice: before it deletes rows, and before it removes builds.
-        if (waits === 2) built = (await build()).days;
-        await analytics.runningInsertsEnd(database);
-      },
+  await eraseVisitor(analytics, SITE, 'zoe-v', {
+    async onWait(nth) {
+      if (nth === 2) built = (await build()).days;
     },
-    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e', change: analytics.change },
-    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
   });
   expect(built).toBe(1);
   expect(await Promise.all([slotsOf('zoe-v'), slotsOf('max-v'), count('visit_days')])).toEqual([0, 1, 0]);
@@ -67,22 +53,10 @@ test('an erasure removes a payment that becomes visible later than its record', 
   // Simulates a running insert whose row in `payments_log` is not visible yet.
   await analytics.change('CREATE TABLE invisible ENGINE = Memory AS SELECT * FROM payments_log');
   await analytics.change("ALTER TABLE payments_log DELETE WHERE visitor_id = 'kim-v'");
-  let waits = 0;
-
-  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
-  const entries = [entryOf('v', erasureHash('salt', SITE, 'v', 'kim-v'))];
-  const tombstone = { siteId: SITE, erasureId: 'e2', part: 0, at: Date.now(), salt: 'salt', whole: false, entries };
-  await eraseTables({
-    analytics: {
-      ...analytics,
-      async runningInsertsEnd(database) {
-        waits += 1;
-        if (waits === 1) await analytics.change('INSERT INTO payments_log SELECT * FROM invisible');
-        await analytics.runningInsertsEnd(database);
-      },
+  await eraseVisitor(analytics, SITE, 'kim-v', {
+    async onWait(nth) {
+      if (nth === 1) await analytics.change('INSERT INTO payments_log SELECT * FROM invisible');
     },
-    ...{ database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e2', change: analytics.change },
-    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
   });
   expect(await payments()).toBe(0);
 });

@@ -1,13 +1,11 @@
-import { eraseTables } from '@weir/control/erasure/erase-tables';
-import { personSql } from '@weir/control/erasure/person-sql';
 import { expireTables } from '@weir/control/retention/expire-tables';
 import { MONTH_DIMENSIONS } from '@weir/control/visit-slots/month-run';
 import { startSlotBuilds } from '@weir/control/visit-slots/start-slot-builds';
-import { entryOf, erasureHash } from '@weir/domain/erasure/tombstone';
 import type { Registry } from '@weir/ports/registry';
 import { createLogger } from '@weir/runtime/logger';
 import { createMetrics } from '@weir/runtime/prometheus-metrics';
 import { eventually } from '@weir/testkit/eventually';
+import { eraseVisitor } from '../erasure/erase-visitor.ts';
 import { DAY_MS } from '../visits/random-visits.ts';
 import { useSlotBuilds } from './slot-builds-harness.ts';
 
@@ -51,18 +49,12 @@ test('an erasure deletes the months near the erased records, first the rows that
   const at = Date.parse('2026-05-01T03:00:00Z');
   const hit = { site_id: 'shop', pathname: '/of/zoe', visitor_id: 'zoe', session_id: 'zoe-s', timestamp: at };
   await insert('shop', [hit, { ...hit, visitor_id: 'max', session_id: 'max-s' }]);
-  const [live] = await analytics.select<{ name: string }>('SELECT currentDatabase() AS name');
-  const entries = [entryOf('v', erasureHash('salt', 'shop', 'v', 'zoe'))];
-  const tombstone = { siteId: 'shop', erasureId: 'e', part: 0, at: Date.now(), salt: 'salt', whole: false, entries };
   const statements: string[] = [];
   const change = async (statement: string) => {
     statements.push(statement);
     await analytics.change(statement);
   };
-  await eraseTables({
-    ...{ analytics, database: live?.name ?? '', person: personSql([tombstone]), erasureId: 'e', change },
-    ...{ count: async () => undefined, begin: async () => Date.now(), clock: Date.now },
-  });
+  await eraseVisitor(analytics, 'shop', 'zoe', { change });
   // The visit may have slots on the day before.
   expect(await monthsOf('shop')).toEqual(['2026-03-01', '2026-06-01']);
   expect(await monthsOf('other')).toEqual(MONTHS);
